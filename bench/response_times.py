@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.objective import BITS
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener, uniforms

@@ -15,9 +15,9 @@ import pytest
 
 from bench.sessions import AUDIOGRAMS, TRIALS, Answer, answers_of, estimator_before
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.expectation_propagation import TOLERANCE_SD
 from firmware_py.inference.mixture.population_prior import shipped_prior
-from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.mixture_state import twin
 from tests.inference.models import length_and_sd_of
 from tests.reference import ReferenceEstimator

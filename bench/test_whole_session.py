@@ -14,12 +14,12 @@ from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION
 from firmware_py.link.client import Client
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure.events import Play
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
+from firmware_py.terms.events import Play
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener, records_of
-from tests.procedure.driver import Driver, Ears
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp
+from tests.session.driver import Driver, Ears
 
 AUDIOGRAM = "S2"
 TONES = 40

@@ -36,12 +36,12 @@ from firmware_py.platform.program import (
 )
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
-from firmware_py.procedure.events import Paused
-from firmware_py.procedure.tells import AnswerTold, EarOverTold, ErrorTold, ToneTold
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.resumption import doing_words
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import Session
+from firmware_py.terms.events import Paused
+from firmware_py.terms.tells import AnswerTold, EarOverTold, ErrorTold, ToneTold
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the

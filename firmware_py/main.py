@@ -17,7 +17,7 @@ from firmware_py.platform.program import (
     refusal,
     run_program,
 )
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 
 if TYPE_CHECKING:
     from firmware_py.firmware import Firmware

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.calibration.in_force import CALIBRATED, DB_HL
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.paper.words import verdict_lines
-from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT, Route
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.route import LEFT, RIGHT, Route
+from firmware_py.terms.verdicts import may_conclude
 from host_tools.terminal import NO_BREAK
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 
 if TYPE_CHECKING:  # most commands can do without it
     from rich.console import Console

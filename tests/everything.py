@@ -21,9 +21,9 @@ NOTES: Final = ROOT / "build" / "tested"
 WORKERS: Final = str((os.cpu_count() or 1) + 1)  # many tests wait for a process, a port or a clock
 PYTEST: Final = (sys.executable, "-m", "pytest", "--all", "-n", WORKERS, "--dist", "loadgroup")
 FOLDERS: Final = (
-    "board", "calibration", "console", "device", "findings", "firmware", "fuzz", "host",
-    "inference", "installation", "journal", "link", "operator", "paper", "platform", "procedure",
-    "sessions", "simulation", "tuning",
+    "board", "calibration", "console", "device", "ear", "findings", "firmware", "fuzz", "host",
+    "inference", "installation", "journal", "link", "operator", "paper", "platform", "presenting",
+    "session", "sessions", "simulation", "terms", "tuning",
 )  # fmt: skip
 
 

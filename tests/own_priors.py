@@ -7,7 +7,7 @@ import numpy as np
 
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.platform.own_prior import OwnPrior
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.terms.route import BY_AIR
 
 
 def small_prior(mean_db_hl: float = 60.0, **changes: Any) -> PopulationPrior:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from firmware_py.operator.replies import unasked_line
-from firmware_py.procedure.reasons import (
+from firmware_py.terms.reasons import (
     DATES,
     SEVERAL,
     TEXTS,
@@ -13,8 +13,8 @@ from firmware_py.procedure.reasons import (
     reason,
     reasons_at,
 )
-from firmware_py.procedure.tells import Tell
-from firmware_py.procedure.words import say
+from firmware_py.terms.tells import Tell
+from firmware_py.terms.words import say
 
 _REASONS: Final[dict[str, Reason | list[Reason]]] = {
     "why": reason(Code.FELL_SILENT, count=9),

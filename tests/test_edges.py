@@ -11,7 +11,7 @@ import pytest
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.commands import COMMANDS as CONSOLE_COMMANDS
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 from host_tools.main import COMMANDS as HOST_COMMANDS
 from tests.fuzz.commands import COMMANDS, SLOW, check, is_harmless
 from tests.fuzz.hostile import NAMES, journals_full_of

@@ -15,14 +15,16 @@ import pytest
 
 from device.hearing_aid import fit, serve
 from firmware_py.console import grammar, wording
+from firmware_py.ear import catch_trials, model_checks
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal, records
 from firmware_py.link import aid, board_start, client, command
-from firmware_py.procedure import catch_trials, model_checks, pace, settings
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.settings import CLINICAL, CONDUCTS, Settings
-from firmware_py.procedure.words import say
+from firmware_py.presenting import pace
+from firmware_py.terms import settings
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.settings import CLINICAL, CONDUCTS, Settings
+from firmware_py.terms.words import say
 from tests.host.journals import LEFT_S2
 from tests.test_pages import ROOT
 
@@ -32,7 +34,7 @@ CONSOLE: Final = "firmware_py/console/README.md"
 INSTALL: Final = "device/install/README.md"
 JOURNAL: Final = "firmware_py/journal/README.md"
 LINK: Final = "firmware_py/link/README.md"
-PROCEDURE: Final = "firmware_py/procedure/README.md"
+PROCEDURE: Final = "firmware_py/PROCEDURE.md"
 HEARING_AID: Final = "device/hearing_aid/README.md"
 
 

@@ -12,9 +12,9 @@ from device.hearing_aid.fit import Fit
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.simulator.preferences import drawn_wish_db
 from device.speech import FloatArray
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import BRISK
-from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
+from firmware_py.comparisons.space import DIMENSIONS, STEP_DB, Setting
+from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.settings import BRISK
 from host_tools.research.methods.names import METHODS_LEARNED, METHODS_USUAL
 from host_tools.research.methods.registry import Learned, make_method
 from host_tools.research.study.listener import Answering, Ear, Listener

@@ -14,9 +14,9 @@ from typing import Final
 
 from bench.sessions import AUDIOGRAMS, answers_of, estimator_before
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.library import chosen_library
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.objective import BITS
 
 CALLS, BYTES = "calls", "bytes"
 KINDS: Final = (CALLS, BYTES)

@@ -30,11 +30,11 @@ from device.image.compile import optimise
 from device.image.kernels import export
 from device.image.targets import TARGETS
 from device.simulator.preferences import SimulatedWearer
+from firmware_py.comparisons.space import DIMENSIONS
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.library import VARIABLE
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.objective import BITS
-from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
 FILE: Final = HERE / "instructions.toml"

@@ -18,7 +18,7 @@ from device.audiogram_tables.headings import (
     says_hertz,
 )
 from device.audiogram_tables.levels import plain
-from firmware_py.procedure.printable import show
+from firmware_py.terms.printable import show
 
 SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR)  # a table may have more than one of them
 NO_TABLE: Final = (

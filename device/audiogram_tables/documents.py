@@ -11,8 +11,8 @@ from typing import Any, Final
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.grid import Grid, cell_of, grid_of_records
 from device.audiogram_tables.headings import side_of
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import LEFT, RIGHT, ROUTES
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import LEFT, RIGHT, ROUTES
 
 Record = dict[str, Any]
 

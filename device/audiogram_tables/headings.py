@@ -15,7 +15,7 @@ from typing import Final
 
 from device.audiogram_tables import nhanes
 from device.audiogram_tables.levels import plain
-from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT
+from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
 
 class Role(StrEnum):

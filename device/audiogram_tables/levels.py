@@ -13,7 +13,7 @@ from device.audiogram_tables.ears import (
 )
 from device.audiogram_tables.nhanes import COULD_NOT_OBTAIN
 from device.audiogram_tables.nhanes import NO_RESPONSE as NO_RESPONSE_CODE
-from firmware_py.procedure.printable import show
+from firmware_py.terms.printable import show
 
 HOW: Final = (
     "a level is written 45 or 45.5, no response NR, or >110 up to a limit, and what was not "

@@ -10,9 +10,9 @@ from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Role, frequency_of, mistaken_for, says_hertz
 from device.audiogram_tables.levels import plain, reading_of
 from device.audiogram_tables.people import Someone, ear_of, letter, someone
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
 _YES, _NO = {"1", "yes", "y", "true", "x", "nr", "no response"}, {"", "0", "no", "n", "false"}
 

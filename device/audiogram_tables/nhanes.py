@@ -9,7 +9,7 @@ here in the same manner.
 import difflib
 from typing import Final
 
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 
 NO_RESPONSE: Final = 666
 COULD_NOT_OBTAIN: Final = 888

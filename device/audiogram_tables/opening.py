@@ -11,7 +11,7 @@ from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.grid import SEPARATORS, Grid, Row, grid_of_records
 from device.audiogram_tables.headings import heading_of
 from firmware_py.platform.named_file import TEXT
-from firmware_py.procedure.printable import show
+from firmware_py.terms.printable import show
 
 _PARQUET: Final = b"PAR1"
 _OTHERS: Final = {

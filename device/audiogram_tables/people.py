@@ -10,9 +10,9 @@ from device.audiogram_tables.ears import NO_DB_HL, NOT_VALID, AudiogramError, Ta
 from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Role, side_of
 from device.audiogram_tables.levels import plain
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, RIGHT
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import AIR, RIGHT
 
 AGE_MAX_YEARS: Final = 130.0
 _SEXES: Final = {

@@ -25,8 +25,8 @@ from device.audiogram_tables.long import LongTable
 from device.audiogram_tables.opening import grid_of
 from device.audiogram_tables.wide import WideTable
 from firmware_py.platform.named_file import content_or_stream
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import LEFT, RIGHT
 
 TABLE_BYTES_MAX: Final = 1 << 28
 ROW_MAX: Final = 999_999_999

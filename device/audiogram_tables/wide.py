@@ -11,9 +11,9 @@ from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Heading, Role, heading_of
 from device.audiogram_tables.levels import plain, reading_of
 from device.audiogram_tables.people import ear_of, letter, names_of, someone
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
 # "4000 no-response >100; 6000 hears-all <=-10", as `gp-pta export` writes it.
 _LIMIT: Final = re.compile(r"(\d+) (no-response|hears-all)[^;>]*?(?:>|<=) ?(-?[\d.,]+)")

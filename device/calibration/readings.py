@@ -13,7 +13,7 @@ from firmware_py.calibration.file import (
     SENSITIVITY_LIMITS_DB_SPL,
     calibration_from,
 )
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 
 DB_SPL: Final = "dB SPL"
 DB_UN: Final = "dB re 1 uN"

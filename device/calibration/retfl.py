@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from device.calibration.retspl import UnknownTransducerError
-from firmware_py.procedure.route import BY_BONE
+from firmware_py.terms.route import BY_BONE
 
 MASTOID: Final = "mastoid"  # as the file has it
 COUPLER: Final = "mechanical coupler IEC 60318-6, 5.4 N, 23 C"

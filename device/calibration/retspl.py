@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.calibration.calibration import Curve
-from firmware_py.procedure.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
+from firmware_py.terms.route import BY_AIR
 
 
 class UnknownTransducerError(ValueError):

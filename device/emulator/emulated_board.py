@@ -23,7 +23,7 @@ from device.simulator.listener import (
 from device.tone_generator.settings import DEFAULT_PINS
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.link.frames import FrameError, LineReader, decode
-from firmware_py.procedure.route import AIR, BONE, Route
+from firmware_py.terms.route import AIR, BONE, Route
 
 STEP_US: Final = 5000  # how long a frame may lie before it is carried
 STEP_US_MAX: Final = 2 * STEP_US  # at once

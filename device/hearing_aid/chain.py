@@ -18,7 +18,7 @@ from device.hearing_aid.band_limits import LimitedBands, limited_bands
 from device.hearing_aid.filter_bank import correct
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, EarFit, Fit
 from device.speech import FloatArray
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 
 TRANSDUCERS: Final = "mha"
 CHAIN: Final = "mha.overlapadd.mhachain"

@@ -28,10 +28,10 @@ from device.hearing_aid.prescription import fit_of_thresholds
 from device.hearing_aid.processing import FileAid, file_aid
 from device.simulator.audiograms import audiogram_named
 from device.speech import FloatArray
+from firmware_py.comparisons.space import DIMENSIONS, STEP_DB, Setting
 from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
-from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 
 STANDARD_NAMES: Final = tuple(STANDARD_AUDIOGRAMS_DB_HL)
 LEVELS_DB_SPL: Final = (50.0, 65.0, 80.0)

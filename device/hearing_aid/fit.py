@@ -16,9 +16,9 @@ from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.whose import UNKNOWN, Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import LEFT, RIGHT
 
 # In a band, dB SPL at the place of the listener's head; a table of gains has a value at each.
 INPUT_LEVELS_DB_SPL: Final = tuple(float(level) for level in range(0, 125, 5))

@@ -18,9 +18,9 @@ from device.hearing_aid.fit import (
 )
 from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.whose import FIELDS, Whose
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.platform.named_file import TEXT, open_named
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.terms.printable import show
 
 FORMAT: Final = "gp-pta fit"
 VERSION: Final = 3

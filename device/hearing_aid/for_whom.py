@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import LEFT, RIGHT
 
 FREQUENCIES_MAX: Final = 32  # of a finding, as of a fit
 FREQUENCY_MAX_HZ: Final = 20000.0

@@ -12,7 +12,7 @@ from device.hearing_aid.band_limits import LimitedBands, limited_bands
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.fit import Fit
 from device.speech import FloatArray
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 
 WINDOW_FRAMES: Final = 256
 HOP_FRAMES: Final = WINDOW_FRAMES // 4  # the windows add up to 2

@@ -21,9 +21,9 @@ from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
 from device.speech import FloatArray
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from firmware_py.terms.route import LEFT, RIGHT
 
 TONES_DB_SPL: Final = (80.0, 90.0, 100.0, 110.0, 114.0)  # a sine of more is clipped at the input
 NOISES_DB_SPL: Final = (80.0, 95.0, 105.0)  # so are the peaks of a noise of more

@@ -24,7 +24,7 @@ from device.speech import (
     FloatArray,
     speech_in_bands,
 )
-from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.comparisons.space import DIMENSIONS
 
 SINE_PEAK_DB: Final = 3.0  # of the peak of a sine above its RMS
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee

@@ -27,12 +27,12 @@ from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, 
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.link.aid import SOUND_NUMBERS, decimal_between, whole_between
 from firmware_py.link.frames import LineReader
 from firmware_py.platform.named_file import open_named
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.printable import SHOWN_CHARACTERS
-from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from firmware_py.terms.printable import SHOWN_CHARACTERS
 
 NAME: Final = "openmha"
 LINE_BYTES_MAX: Final = 512

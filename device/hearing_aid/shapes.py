@@ -20,7 +20,7 @@ from device.speech import (
     FloatArray,
     speech_in_bands,
 )
-from firmware_py.procedure.tuning.space import Setting
+from firmware_py.comparisons.space import Setting
 
 # The ends of the slope of the tilt, which is 1 from one to the other.
 TILT_FROM_HZ: Final = 500.0

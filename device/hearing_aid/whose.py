@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.record_checks import checks_of, optional, refusal, text, whole
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.session_record import start
+from firmware_py.terms.person import Person
+from firmware_py.terms.record_checks import checks_of, optional, refusal, text, whole
 
 
 def _person(_place: str, value: Any) -> str | None:

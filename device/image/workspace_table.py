@@ -10,14 +10,14 @@ from typing import Final
 
 from device.image.build import STACK_BYTES_MAX
 from device.image.kernels import LIBRARY_BYTES_MAX
+from firmware_py.ear.caps import tones_that_count_max
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.caps import tones_that_count_max
-from firmware_py.procedure.route import BY_AIR
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.route import BY_AIR
+from firmware_py.terms.settings import Settings
 
-# What the firmware makes room for (`procedure/ear.py`), and two others.
+# What the firmware makes room for (`ear/ear.py`), and two others.
 SIZES: Final = (tones_that_count_max(Settings(), BY_AIR), 128, 1024)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.comparisons.space import DIMENSIONS, Setting
 
 FIT: Final = "0123456789ab"  # the digest of a fit that nobody made
 SPEECH_US: Final = 2_000_000

@@ -29,7 +29,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.named_file import content_of
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 
 NEIGHBOURS: Final = 2.0  # so far apart two frequencies may be for what is between them to be known
 EVERYWHERE: Final = ((0.0, math.inf),)

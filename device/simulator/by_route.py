@@ -3,7 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 from device.simulator.listener import EARS, Ear, Listener, Noise, Press
-from firmware_py.procedure.route import AIR, Route
+from firmware_py.terms.route import AIR, Route
 
 
 @runtime_checkable

@@ -5,9 +5,9 @@ from typing import Final, Protocol, runtime_checkable
 
 from device.simulator.by_route import answer_of
 from device.simulator.listener import EARS, Ear, Listener, Noise, Press
-from firmware_py.procedure.events import Action, Continued, EarNamed, Event, Play
-from firmware_py.procedure.route import BONE, Route
-from firmware_py.procedure.tells import EarCheckTold, EarphonesTold, PlacingTold
+from firmware_py.terms.events import Action, Continued, EarNamed, Event, Play
+from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.tells import EarCheckTold, EarphonesTold, PlacingTold
 
 RIGHT_WAY: Final = "right"
 SWAPPED: Final = "swapped"

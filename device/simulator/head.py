@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from device.simulator.audiogram import Audiogram
-from firmware_py.procedure.route import BY_BONE
+from firmware_py.terms.route import BY_BONE
 
 # Heads differ, from 40 dB (earphones on the ear) to 80 and more: a usual one.
 INTERAURAL_ATTENUATION_DB: Final = 50.0

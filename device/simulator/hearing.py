@@ -16,12 +16,12 @@ from device.simulator.earphones import EarOperator
 from device.simulator.hand import Hand
 from device.simulator.listener import EARS, START, Ear, Listener, Noise
 from device.simulator.operator import NOBODY, Operator
-from firmware_py.procedure import events
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.presenter import LISTENING
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import CatchTold, GoingOnTold
+from firmware_py.presenting.presenter import LISTENING
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms import events
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.tells import CatchTold, GoingOnTold
 
 BEGINS_US: Final = 1_000_000
 MS_US: Final = 1000

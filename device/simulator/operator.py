@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import events
-from firmware_py.procedure.tells import EquipmentCheckTold, ListenerCheckTold
+from firmware_py.terms import events
+from firmware_py.terms.tells import EquipmentCheckTold, ListenerCheckTold
 
 
 @dataclass(frozen=True)

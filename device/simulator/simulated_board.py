@@ -18,7 +18,7 @@ from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS, Route
+from firmware_py.terms.route import BY_AIR, ROUTE_KINDS, Route
 
 PLAYED_MAX: Final = 4096  # tones remembered for tests; a session has a few hundred
 _EARS: Final[tuple[Ear, Ear]] = ("left", "right")

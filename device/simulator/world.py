@@ -26,9 +26,9 @@ from firmware_py.link.notices import Notice
 from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.supervisor import Supervisor
-from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.settings import Settings
 
 STEPS_MAX: Final = 100_000  # a session of two ears has some five thousand
 TURNS_MAX: Final = 100  # of the loop without time passing; usually some five

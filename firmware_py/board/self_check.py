@@ -9,8 +9,8 @@ from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.words import say
 
 # In the order of the answer. A part that is at fault adds its number to the code.
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}

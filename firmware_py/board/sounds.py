@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.comparisons.space import DIMENSIONS, Setting
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.events import Mask, Play, Unmask
-from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.terms.events import Mask, Play, Unmask
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import STEP_UP_MAX_DB, Settings
 
 if TYPE_CHECKING:  # most devices have no aid
     from firmware_py.link.aid import AidClient

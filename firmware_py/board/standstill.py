@@ -3,8 +3,8 @@
 from typing import Final
 
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
+from firmware_py.presenting.presenter import FINISHED, PAUSED, READY
+from firmware_py.session.hearing import HearingTest
 
 STATE_S_MAX: Final = 60.0  # the longest pause that may be set is 20 s
 PRESENTATION_S_MAX: Final = 300.0  # five starts of a tone, each with that pause

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.route import BY_AIR, Route
+from firmware_py.terms.route import BY_AIR, Route
 
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
 _HUNDREDTHS: Final = 100  # the wire has two digits

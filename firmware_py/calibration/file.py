@@ -12,9 +12,9 @@ from typing import Any, Final
 from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
-from firmware_py.procedure.masking import KINDS
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BONE, BY_AIR, BY_BONE, ROUTES, Route, RouteKind
+from firmware_py.session.masking import KINDS
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import AIR, BONE, BY_AIR, BY_BONE, ROUTES, Route, RouteKind
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB

@@ -14,13 +14,13 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import NOISE_CORRECTION, Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
-from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.masking import Earphones, attenuation_db, occlusion_db
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
-from firmware_py.procedure.record_checks import ResultError
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.words import say
+from firmware_py.session.boards import serial_of
+from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
+from firmware_py.terms.printable import show
+from firmware_py.terms.reasons import Code, Reason, in_nominal_db, reason
+from firmware_py.terms.record_checks import ResultError
+from firmware_py.terms.route import Route
+from firmware_py.terms.words import say
 
 # Of 0 dBFS at every frequency, where nothing is measured: what the loudest usual build gives, a DAC
 # of 2.1 V and a unity-gain amplifier with the most sensitive earphones. Others play softer.

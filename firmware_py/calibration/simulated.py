@@ -8,8 +8,8 @@ import datetime
 from typing import Any, Final
 
 from firmware_py.calibration.calibration import Calibration, Curve
-from firmware_py.procedure.masking import SUPRA_AURAL
-from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS, ROUTES
+from firmware_py.session.masking import SUPRA_AURAL
+from firmware_py.terms.route import BY_AIR, ROUTE_KINDS, ROUTES
 
 BOARD_NAME: Final = "sim"  # no program of a tone generator calls itself so
 SERIAL: Final = "51b0000000000001"

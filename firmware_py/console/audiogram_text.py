@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from firmware_py.procedure.outcomes import MaskingMark
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import RIGHT, ROUTES, Route
+from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.route import RIGHT, ROUTES, Route
 
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from firmware_py.procedure.verdicts import Explained
-from firmware_py.procedure.words import say
+from firmware_py.terms.verdicts import Explained
+from firmware_py.terms.words import say
 
 DECIMALS_MAX: Final = 3  # tells every tone from every other
 

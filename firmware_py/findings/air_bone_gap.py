@@ -32,13 +32,13 @@ from typing import Any, Final
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.inferred_gap import infer_sum
 from firmware_py.inference.mixture.gap_prior import GapPrior
-from firmware_py.procedure.level import Level, Spread
-from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.reading import Kind, level_of, read
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BONE, EARS, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
-from firmware_py.procedure.verdicts import may_compare
+from firmware_py.terms.level import Level, Spread
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.reading import Kind, level_of, read
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import BONE, EARS, Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
+from firmware_py.terms.verdicts import may_compare
 
 GAP_DB: Final = 15.0
 NORMAL_BONE_DB_HL: Final = 20.0

@@ -35,11 +35,11 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
-from firmware_py.procedure.reading import level_of, read
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.verdicts import may_compare
+from firmware_py.terms.reading import level_of, read
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT, Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.verdicts import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
 NICE: Final = "NICE NG98, 2018"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.given import AnswersGiven, Given
-from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.settings import Settings
+from firmware_py.ear.ear import EarTest
+from firmware_py.presenting.answers_given import AnswersGiven, Given
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.settings import Settings
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
 CLEARLY_ABOVE_DB: Final = 5.0

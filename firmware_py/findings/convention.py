@@ -1,6 +1,6 @@
 """Which threshold is reported: the 50 % point, or what a clinic's ascending procedure settles at.
 
-The second lies higher, by an offset of the listener (`procedure/clinical_offset.py`). Grades, norms
+The second lies higher, by an offset of the listener (`ear/clinical_offset.py`). Grades, norms
 and criteria are made for clinical thresholds: they get these whatever is reported.
 Journals, `THR?` and the Python interface have 50 % points.
 """
@@ -8,16 +8,16 @@ Journals, `THR?` and the Python interface have 50 % points.
 from dataclasses import replace
 from typing import TypeVar
 
-from firmware_py.procedure.clinical_offset import OFFSET_DIGITS
-from firmware_py.procedure.mean_threshold import mean_higher
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound
-from firmware_py.procedure.results import (
+from firmware_py.ear.clinical_offset import OFFSET_DIGITS
+from firmware_py.ear.mean_threshold import mean_higher
+from firmware_py.terms.outcomes import WITH_NUMBERS, Bound
+from firmware_py.terms.results import (
     EarResult,
     MeanThreshold,
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
+from firmware_py.terms.settings import CLINICAL_ASCENDING
 
 Found = TypeVar("Found", bound=ThresholdResult)
 

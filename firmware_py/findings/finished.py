@@ -6,15 +6,15 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
+from firmware_py.ear.mean_threshold import outside_hz
 from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.findings.convention import clinical_mean_db_hl, convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
-from firmware_py.procedure.mean_threshold import outside_hz
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.reading import is_wide, threshold_as_json
-from firmware_py.procedure.results import MeanThreshold, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import FIFTY_PERCENT, Settings
-from firmware_py.procedure.verdicts import has_thresholds, may_conclude
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reading import is_wide, threshold_as_json
+from firmware_py.terms.results import MeanThreshold, SessionResult, ThresholdResult
+from firmware_py.terms.settings import FIFTY_PERCENT, Settings
+from firmware_py.terms.verdicts import has_thresholds, may_conclude
 
 
 def result_as_json(

@@ -1,7 +1,7 @@
 """The grade of hearing loss of a person by the WHO, with how sure it is.
 
 The grades are those of the World Report on Hearing (WHO 2021), by the PTA4 of the better ear
-(`procedure/mean_threshold.py`); the ears were measured apart, so the smaller of two has
+(`ear/mean_threshold.py`); the ears were measured apart, so the smaller of two has
 P(min > x) = P(a > x) P(b > x).
 """
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
-from firmware_py.procedure.mean_threshold import GRADES_DB_HL, SHARE_DIGITS
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.results import MeanThreshold, SessionResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.verdicts import may_compare
+from firmware_py.ear.mean_threshold import GRADES_DB_HL, SHARE_DIGITS
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.results import MeanThreshold, SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.verdicts import may_compare
 
 # A unilateral loss: the better ear has the first grade, the worse one this or a poorer one.
 UNILATERAL_FROM: Final = "moderate"

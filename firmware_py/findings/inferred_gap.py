@@ -11,7 +11,7 @@ from math import erfc, exp, inf, log, sqrt
 from typing import Final
 
 from firmware_py.inference.mixture.gap_prior import GapPrior
-from firmware_py.procedure.level import Level, Spread
+from firmware_py.terms.level import Level, Spread
 
 LEAST_VARIANCE_DB2: Final = 1e-6
 LEAST_SHARE: Final = 1e-12  # of a class whose gaps are larger than they can be

@@ -20,11 +20,11 @@ from math import erfc, sqrt
 from typing import Any, Final
 
 from firmware_py.findings.iso7029 import TABLE
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.person import Person, Sex
-from firmware_py.procedure.reading import level_of
-from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.person import Person, Sex
+from firmware_py.terms.reading import level_of
+from firmware_py.terms.results import SessionResult, ThresholdResult
+from firmware_py.terms.verdicts import may_conclude
 
 STANDARD: Final = "ISO 7029:2017"
 AGE_MIN_YEARS: Final = 18.0

@@ -1,18 +1,18 @@
 """The rows of papers: what is said of a person, as a code with its figures, in no language.
 
 A row is an object of JSON: its `code`, and its figures by name. A figure is a number, rounded as
-its name says (`procedure/reasons.py`); a text that somebody wrote; another row, such as the name of
-an ear; or several of these. `procedure/words.py` says it by the sentence that a catalogue has for
+its name says (`terms/reasons.py`); a text that somebody wrote; another row, such as the name of
+an ear; or several of these. `terms/words.py` says it by the sentence that a catalogue has for
 the code; a paper is rows in order (`paper/`). Nothing is rounded, compared or decided after this.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.reading import Kind, Reading
-from firmware_py.procedure.reasons import Reason, round_part
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.printable import printable
+from firmware_py.terms.reading import Kind, Reading
+from firmware_py.terms.reasons import Reason, round_part
 
 Row = dict[str, Any]
 Cell = Row | int | float | str  # of a table: a row, a number, or what somebody wrote

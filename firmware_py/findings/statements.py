@@ -1,4 +1,4 @@
-"""A result as it may be told, by the verdicts on its ears (`procedure/verdicts.py`).
+"""A result as it may be told, by the verdicts on its ears (`terms/verdicts.py`).
 
 A journal keeps what was found; who tells of it tells `as_told`, and of a test under way `so_far`.
 Without a calibration levels are nominal: then nothing is told that needs dB HL.
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.procedure.outcomes import Outcome, SessionOutcome, Verdict
-from firmware_py.procedure.reasons import in_nominal_db
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.verdicts import Judged, has_thresholds, may_conclude
+from firmware_py.terms.outcomes import Outcome, SessionOutcome, Verdict
+from firmware_py.terms.reasons import in_nominal_db
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.verdicts import Judged, has_thresholds, may_conclude
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted
 # tells what is known of other people, and not what this ear answered.

@@ -1,6 +1,6 @@
 """When the bands of an ear are narrow enough: the device's rule, without its procedure.
 
-The procedure (`firmware_py/procedure/stopping.py`) takes these numbers from here; it knows besides
+The procedure (`firmware_py/ear/stopping.py`) takes these numbers from here; it knows besides
 what was asked near a frequency, catch trials, and who answers for the ear.
 """
 

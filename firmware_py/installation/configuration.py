@@ -10,8 +10,8 @@ from firmware_py.journal import SealKey
 from firmware_py.platform.keys import KeyFileError, pseudonym, read_key_file
 from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import SettingError, Settings
 
 FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time

@@ -26,8 +26,8 @@ from firmware_py.platform.data_directory import (
 )
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.terms.printable import printable
+from firmware_py.terms.reasons import Code, reason
 
 # The exit code if this part is at fault. The firmware runs in spite of a part with 0, and every
 # result says what is wrong.

@@ -27,7 +27,7 @@ from firmware_py.journal.records import (
     line_bytes_max,
 )
 from firmware_py.journal.recovered import Record, Recovered, format_of, recorder_of
-from firmware_py.procedure.printable import show
+from firmware_py.terms.printable import show
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
 _VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 from firmware_py.journal.errors import JournalRecordError
 from firmware_py.journal.recovered import Record
-from firmware_py.procedure.printable import show
+from firmware_py.terms.printable import show
 
 FORMAT_VERSION: Final = 2
 """Of the journals that are written; those of every format before are read (``FORMATS.md``)."""

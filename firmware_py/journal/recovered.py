@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 
 Record: TypeAlias = dict[str, Any]
 FIRMWARE_LETTERS_MAX: Final = 64  # of the version that recorded a journal, in a sentence

@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 from urllib.parse import unquote
 
 from firmware_py.link.frames import FrameError, LineReader, parse_decimal, parse_whole
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import show
+from firmware_py.terms.person import Person
+from firmware_py.terms.printable import show
 
 LINE_BYTES_MAX: Final = 1024  # newline included
 NAME_CHARACTERS_MAX: Final = 64  # of the aid, of its version, of the digest of its fit

@@ -30,7 +30,7 @@ from firmware_py.link.notices import (
     TimeTold,
     wrong_field,
 )
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 
 REPEATS_MAX: Final = 8
 

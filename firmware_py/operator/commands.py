@@ -13,11 +13,11 @@ from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.operator.result_desk import EARLIER, LAST_RESULT, RESULTS, ResultDesk
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
-from firmware_py.procedure.outcomes import UNSURE
-from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
-from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
-from firmware_py.procedure.settings import BOTH, SEED_MAX
+from firmware_py.terms.events import NOBODY, OPERATOR, OTHER_EAR
+from firmware_py.terms.outcomes import UNSURE
+from firmware_py.terms.person import AGE_YEARS_MAX, FEMALE, MALE
+from firmware_py.terms.route import BY_AIR, LEFT, RIGHT, ROUTES
+from firmware_py.terms.settings import BOTH, SEED_MAX
 
 SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 

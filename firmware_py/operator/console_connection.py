@@ -10,7 +10,7 @@ from firmware_py.console.pin import RELOCK_S
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.waiting import Waiting
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 
 LAST_WORDS_S: Final = 0.25  # some 2800 bytes of the line
 # Without a byte: whoever comes then counts as somebody else. Not every line tells that its other

@@ -36,14 +36,14 @@ from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.attendance import check_of
-from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
-from firmware_py.procedure.person import Person, Sex
-from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import ROUTES, Route
-from firmware_py.procedure.words import say
+from firmware_py.presenting.presenter import PAUSED
+from firmware_py.session.attendance import check_of
 from firmware_py.sessions.runner import Runner
+from firmware_py.terms.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
+from firmware_py.terms.person import Person, Sex
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.route import ROUTES, Route
+from firmware_py.terms.words import say
 
 NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"

@@ -17,10 +17,10 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.operator.replies import limit_words
-from firmware_py.procedure.reasons import Code, as_json, reason
-from firmware_py.procedure.route import ROUTES, Route
-from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import Code, as_json, reason
+from firmware_py.terms.route import ROUTES, Route
+from firmware_py.terms.settings import STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.terms.words import say
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"

@@ -21,10 +21,10 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import STEP_UP_MAX_DB
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import STEP_UP_MAX_DB
+from firmware_py.terms.words import say
 
 # Up to full scale: a test never plays above the highest level that was measured, so what this
 # lacks the device lacks. What the board is not to play, its own limit says.

@@ -10,9 +10,9 @@ from firmware_py.console.grammar import ConsoleError
 from firmware_py.journal import JournalError
 from firmware_py.operator.meter_tone import ToneError
 from firmware_py.platform.data_directory import DataDirectoryError
-from firmware_py.procedure.record_checks import ResultError
-from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.terms.record_checks import ResultError
+from firmware_py.terms.settings import SettingError, Settings
 
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 

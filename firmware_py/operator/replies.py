@@ -12,6 +12,7 @@ from firmware_py.console.wording import (
     figure,
     readable,
 )
+from firmware_py.ear.levels import Highest
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.finished import result_as_json
 from firmware_py.findings.statements import is_final
@@ -23,22 +24,21 @@ from firmware_py.paper.words import lines_of
 from firmware_py.platform.data_directory import session_number
 from firmware_py.platform.own_prior import shorten
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.attendance import check_of, why_checked
-from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.ear_result import verdict_so_far
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Highest
-from firmware_py.procedure.outcomes import MaskingMark
-from firmware_py.procedure.presenter import FINISHED
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.reasons import Reason, as_json
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import EAR, Route
-from firmware_py.procedure.settings import OFF
-from firmware_py.procedure.verdicts import has_thresholds
-from firmware_py.procedure.words import say
+from firmware_py.presenting.presenter import FINISHED
+from firmware_py.session.attendance import check_of, why_checked
+from firmware_py.session.boards import serial_of
+from firmware_py.session.ear_result import verdict_so_far
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.archive import DAMAGED, Entry, glance
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.reading import read
+from firmware_py.terms.reasons import Reason, as_json
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import EAR, Route
+from firmware_py.terms.settings import OFF
+from firmware_py.terms.verdicts import has_thresholds
+from firmware_py.terms.words import say
 
 UNKNOWN: Final = "-"
 QUALITY: Final = "quality"  # section of the details that tells of tones, and why ears ended

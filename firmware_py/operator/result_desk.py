@@ -28,15 +28,15 @@ from firmware_py.paper.conventions import norm_lines
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.source import Source
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import Route
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.archive import ArchiveError, Ends, Found, recorded_ends, require_result
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader, not_finished
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.reasons import as_json
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.route import Route
 
 SESSIONS_LISTED: Final = 10
 ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"

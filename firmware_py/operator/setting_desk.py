@@ -13,7 +13,7 @@ from firmware_py.console import grammar
 from firmware_py.console.command_row import Command
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.installation.configuration import Configuration
-from firmware_py.procedure.settings import LOUD_DB_HL, SettingError, Settings, choice_begun
+from firmware_py.terms.settings import LOUD_DB_HL, SettingError, Settings, choice_begun
 
 LOUD: Final = "loud_confirmed"
 SEED: Final = "seed"

@@ -5,6 +5,9 @@ import sys
 from operator import attrgetter
 from typing import Final
 
+from firmware_py.comparisons.events import Answered
+from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.tuning import State, Tuning
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.command_row import Command, Pin, When, page_lines
@@ -16,16 +19,13 @@ from firmware_py.operator.refusals import refusing
 from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.settings import SEED_MAX
-from firmware_py.procedure.tuning.events import Answered
-from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.tuning import State, Tuning
-from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from firmware_py.sessions.session_record import not_finished
+from firmware_py.terms.events import Aborted, Continued, Paused
+from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.settings import SEED_MAX
+from firmware_py.terms.words import say
 from firmware_py.tuning.tuner import NO_AID, Tuner
 from firmware_py.tuning.tuning_record import TuningHeader
 

@@ -8,13 +8,13 @@ from firmware_py.board.standstill import Standstill
 from firmware_py.console import grammar
 from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure.events import Paused
-from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.reasons import Reason
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import PAUSED
 from firmware_py.sessions.resumption import Waits
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import Session
+from firmware_py.terms.events import Paused
+from firmware_py.terms.reasons import Reason
+from firmware_py.terms.settings import Settings
 
 
 class Watch:

@@ -8,12 +8,12 @@ from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, A
 from firmware_py.findings.rows import Cell, Row, band_row, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source
-from firmware_py.procedure.person import FEMALE
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import BY_AIR
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.verdicts import has_thresholds, may_conclude
+from firmware_py.terms.person import FEMALE
+from firmware_py.terms.reading import read
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import BY_AIR
+from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.verdicts import has_thresholds, may_conclude
 
 _NO_NORM: Final = {
     NoNorm.NOMINAL: "nominal-why",

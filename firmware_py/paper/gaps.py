@@ -8,9 +8,9 @@ from firmware_py.findings.rows import Cell, Row, no_value, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import why_nothing_follows
 from firmware_py.paper.source import Source
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.route import Route
+from firmware_py.terms.verdicts import may_conclude
 
 _BOUND: Final = {Bound.NONE: "", Bound.AT_LEAST: "-at-least", Bound.AT_MOST: "-at-most"}
 

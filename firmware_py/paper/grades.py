@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from firmware_py.ear.mean_threshold import GRADES_DB_HL, outside_hz
 from firmware_py.findings.grades import grades_said, person_grade
 from firmware_py.findings.rows import Row, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import why_nothing_follows
 from firmware_py.paper.source import Source
-from firmware_py.procedure.mean_threshold import GRADES_DB_HL, outside_hz
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.results import EarResult, MeanThreshold
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.results import EarResult, MeanThreshold
 
 _BOUND: Final = {Bound.NONE: "", Bound.AT_LEAST: "-at-least", Bound.AT_MOST: "-at-most"}
 

@@ -8,13 +8,13 @@ from firmware_py.findings.rows import Cell, Row, count_row, row
 from firmware_py.paper.blocks import Block, alarm, to_type
 from firmware_py.paper.source import Source
 from firmware_py.platform.own_prior import shorten
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.reasons import Reasons
-from firmware_py.procedure.route import BY_BONE, Route
-from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
-from firmware_py.procedure.verdicts import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.route import BY_BONE, Route
+from firmware_py.terms.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
+from firmware_py.terms.verdicts import may_conclude
 
 Facts = Iterator[tuple[Row, Cell]]
 SEXES: Final = {"F": "female", "M": "male"}

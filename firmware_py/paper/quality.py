@@ -12,10 +12,10 @@ from firmware_py.findings.checks import Checks
 from firmware_py.findings.rows import Cell, Row, count_row, no_value, row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reasons import Reason
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Reason
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.verdicts import has_thresholds
 
 Rows = Iterator[tuple[str, Cell]]
 

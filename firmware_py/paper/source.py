@@ -10,14 +10,14 @@ from firmware_py.findings.asymmetry import Asymmetry, asymmetries
 from firmware_py.findings.checks import Checks
 from firmware_py.findings.convention import in_convention, shift_db
 from firmware_py.findings.norms import AgeNorm, NoNorm, norm_for
-from firmware_py.procedure.given import AnswersGiven
-from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.reasons import NOMINAL_DB, UNIT
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, ROUTES, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
+from firmware_py.presenting.answers_given import AnswersGiven
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.reasons import NOMINAL_DB, UNIT
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import BY_AIR, ROUTES, Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING, Settings
 
 
 @dataclass(frozen=True)

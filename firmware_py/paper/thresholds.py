@@ -9,11 +9,11 @@ from firmware_py.findings.rows import Cell, Row, band_row, count_row, level_row,
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import verdict_row
 from firmware_py.paper.source import Source
-from firmware_py.procedure.given import Given
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
-from firmware_py.procedure.reading import Kind, is_wide, read
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.presenting.answers_given import Given
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Verdict
+from firmware_py.terms.reading import Kind, is_wide, read
+from firmware_py.terms.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.terms.verdicts import has_thresholds
 
 Mark = tuple[Sequence[str], Row]
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from firmware_py.comparisons.outcomes import Finding
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.findings.rows import Cell, Row, no_value, row
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.paper.blocks import Table, table
-from firmware_py.procedure.tuning.outcomes import Finding
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS
 
 
 def finding_row(result: TuningResult) -> Row:

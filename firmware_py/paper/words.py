@@ -8,7 +8,7 @@ from importlib.resources import files
 from firmware_py.console.wording import readable
 from firmware_py.paper.blocks import Block, Section, Table, is_to_type, section
 from firmware_py.paper.head import JudgedEar, verdict_blocks
-from firmware_py.procedure.words import SENTENCES, Language
+from firmware_py.terms.words import SENTENCES, Language
 
 
 @cache

@@ -12,8 +12,8 @@ from typing import Final
 from firmware_py.journal import Disk, SealKey
 from firmware_py.journal.disk import open_or_create, write_whole
 from firmware_py.platform.room_on_disk import no_room
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
+from firmware_py.terms.words import say
 
 SESSION: Final = "session"  # the journal of a hearing test begins with this
 TUNING: Final = "tuning"

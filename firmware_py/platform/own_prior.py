@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from firmware_py.journal import Disk, JournalWriteError
 from firmware_py.journal.disk import open_to_read, write_whole
 from firmware_py.platform.named_file import TEXT, content_of
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.terms.route import BY_AIR
 
 if TYPE_CHECKING:  # it brings the kernels with it, and most of who reads a configuration has none
     from firmware_py.inference.mixture.population_prior import PopulationPrior

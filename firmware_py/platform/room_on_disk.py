@@ -6,13 +6,13 @@ without end make one larger: a session under way is ended while there is room fo
 
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.ear.caps import presentations_max
 from firmware_py.journal.records import HEADER_BYTES_MAX
-from firmware_py.procedure.caps import presentations_max
-from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.settings import Settings
 
 if TYPE_CHECKING:  # not every device tunes
-    from firmware_py.procedure.tuning.settings import TuningSettings
+    from firmware_py.comparisons.settings import TuningSettings
 
 # Of sealed journals: up to 1790 a presentation, of masked tones and by bone, with its answer and
 # its pause; and 750 a sound of a tuning.

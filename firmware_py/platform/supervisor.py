@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 
 ALIVE_PER_WATCHDOG: Final = 4  # keep-alives per interval, so that some may come late
 WATCHDOG_US_MIN: Final = 4_000_000  # an idle loop turns twice a second

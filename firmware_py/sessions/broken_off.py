@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
-from firmware_py.procedure.events import Paused
-from firmware_py.procedure.reasons import Reasons
 from firmware_py.sessions.session_course import Input, Output
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.events import Paused
+from firmware_py.terms.reasons import Reasons
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from firmware_py.journal import JournalError
 from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.procedure.reasons import Reasons
-from firmware_py.procedure.words import say
 from firmware_py.sessions.newest_journal import Newest, Recorded, load_newest
 from firmware_py.sessions.session_record import Header
+from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.words import say
 
 AT_NEXT_START: Final = (
     "it goes on at the next start if it can be written then, unless another is begun before"

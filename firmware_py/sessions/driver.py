@@ -12,9 +12,7 @@ from firmware_py.link.notices import Greeted, Lost, Notice
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
-from firmware_py.procedure import events, tells
-from firmware_py.procedure.presenter import PAUSED, READY
-from firmware_py.procedure.reasons import Code, Reasons, reason
+from firmware_py.presenting.presenter import PAUSED, READY
 from firmware_py.sessions.disk_trouble import DiskTrouble
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.newest_journal import Recorded
@@ -28,6 +26,8 @@ from firmware_py.sessions.resumption import (
 )
 from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_record import BoardMark, Header, Procedure
+from firmware_py.terms import events, tells
+from firmware_py.terms.reasons import Code, Reasons, reason
 
 First = TypeVar("First", bound=Header[Any, Any])  # the first record
 Test = TypeVar("Test", bound=Procedure)

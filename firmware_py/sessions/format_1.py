@@ -1,7 +1,7 @@
 """Format 1 (0.1.0 up to commit 979db64f): read as format 2. See `journal/FORMATS.md`.
 
 It has sentences where later ones have codes, and no verdict: nobody judged whether there was a
-test, so nothing follows from its thresholds (`procedure/verdicts.py`). It names no tone
+test, so nothing follows from its thresholds (`terms/verdicts.py`). It names no tone
 generator, no fitting device, and of a session that was gone on with after a power cut
 only that it was, not when.
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 from firmware_py.journal import Record
 
 # By so much a clinic's procedure settles above the 50 % points of a listener with 2 dB of noise and
-# 1 % of lapses and false alarms (`procedure/clinical_offset.py`); of others by 0.2 dB less.
+# 1 % of lapses and false alarms (`ear/clinical_offset.py`); of others by 0.2 dB less.
 CLINICAL_OFFSET_DB: Final = 2.79
 # Settings that later formats have, as all tests of this one were made.
 SETTINGS: Final = {"routes": "air", "ear_check": False, "threshold_convention": "50 %"}

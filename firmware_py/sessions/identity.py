@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.words import say
+from firmware_py.session.boards import serial_of
+from firmware_py.terms.person import Person
+from firmware_py.terms.printable import show
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.words import say
 
 if TYPE_CHECKING:
     from firmware_py.calibration.in_force import CalibrationInForce

@@ -13,10 +13,7 @@ from typing import Any, Generic, TypeVar
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Record
 from firmware_py.platform.own_prior import FindPrior, OwnPriorError, find_none
-from firmware_py.procedure.events import Action, Event, Result, records_of
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import SettingError
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.session_course import Input, Output, inputs_and_outputs
 from firmware_py.sessions.session_record import (
@@ -26,6 +23,9 @@ from firmware_py.sessions.session_record import (
     SessionHeader,
     SessionRecordError,
 )
+from firmware_py.terms.events import Action, Event, Result, records_of
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import SettingError
 
 First = TypeVar("First", bound=Header[Any, Any])  # the first record
 Test = TypeVar("Test", bound=Procedure)

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from firmware_py.board.self_check import clock_part
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
-from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session import Session
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
+from firmware_py.terms.words import say
 
 RESUME_WITHIN_S: Final = 900.0  # unless the configuration says otherwise
 CLOCK_S_MAX: Final = 120.0  # by so much a clock may be set back when it is put right

@@ -12,19 +12,19 @@ from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.own_prior import OwnPrior, shorten
-from firmware_py.procedure import events, tells
-from firmware_py.procedure.attendance import check_of
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presenter import STARTING
-from firmware_py.procedure.reasons import Code, Reasons, reason
-from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.procedure.words import say
+from firmware_py.presenting.presenter import STARTING
+from firmware_py.session.attendance import check_of
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, waits_words
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms import events, tells
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.reasons import Code, Reasons, reason
+from firmware_py.terms.settings import SettingError, Settings
+from firmware_py.terms.words import say
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 

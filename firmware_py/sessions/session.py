@@ -12,17 +12,7 @@ from firmware_py.journal import Disk, JournalError, JournalWriter, SealKey
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.own_prior import find_beside
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.events import (
-    Action,
-    Event,
-    Finish,
-    TimePassed,
-    Wait,
-    as_record,
-    records_of,
-)
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.printable import show
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_course import RESUMED, RESUMED_BY, input_of
 from firmware_py.sessions.session_record import (
@@ -32,6 +22,16 @@ from firmware_py.sessions.session_record import (
     SessionHeader,
     SessionRecordError,
 )
+from firmware_py.terms.events import (
+    Action,
+    Event,
+    Finish,
+    TimePassed,
+    Wait,
+    as_record,
+    records_of,
+)
+from firmware_py.terms.printable import show
 
 First = TypeVar("First", bound=Header[Any, Any])  # the first record
 Test = TypeVar("Test", bound=Procedure)

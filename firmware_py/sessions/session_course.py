@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 from firmware_py.journal import Record
-from firmware_py.procedure.events import Event
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.record_checks import text, whole
 from firmware_py.sessions.earlier_formats import input_today
 from firmware_py.sessions.session_record import (
     BoardMark,
@@ -16,6 +13,9 @@ from firmware_py.sessions.session_record import (
     SessionRecordError,
     start,
 )
+from firmware_py.terms.events import Event
+from firmware_py.terms.printable import show
+from firmware_py.terms.record_checks import text, whole
 
 # A key of the first input after the firmware had ended: date and time of day, as of `started`.
 RESUMED: Final = "resumed"

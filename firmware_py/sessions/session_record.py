@@ -19,7 +19,9 @@ from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.events import (
+from firmware_py.sessions.earlier_formats import header_today, result_today
+from firmware_py.sessions.identity import Identity
+from firmware_py.terms.events import (
     Action,
     BoardReady,
     Event,
@@ -28,10 +30,10 @@ from firmware_py.procedure.events import (
     board_us,
     event_from_record,
 )
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.reasons import Reasons
-from firmware_py.procedure.record_checks import (
+from firmware_py.terms.person import Person
+from firmware_py.terms.printable import show
+from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.record_checks import (
     ResultError,
     checks_of,
     number_or_none,
@@ -39,13 +41,11 @@ from firmware_py.procedure.record_checks import (
     text,
     whole,
 )
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.sessions.earlier_formats import header_today, result_today
-from firmware_py.sessions.identity import Identity
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import SettingError, Settings
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
-    from firmware_py.procedure.hearing import HearingTest
+    from firmware_py.session.hearing import HearingTest
 
 
 class Procedure(Protocol):
@@ -324,7 +324,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         OwnPriorError
             If its prior is not found.
         """
-        from firmware_py.procedure.hearing import HearingTest
+        from firmware_py.session.hearing import HearingTest
 
         calibration = self.calibration
         for route in self.settings.tested_routes:

@@ -4,16 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from firmware_py.board.sounds import check_setting, play_speech, use_setting
-from firmware_py.link import notices
-from firmware_py.link.aid import AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
-from firmware_py.link.client import Client
-from firmware_py.platform import room_on_disk
-from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import TUNING, DataDirectory
-from firmware_py.platform.ports import Port
-from firmware_py.procedure import events
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.tuning.events import (
+from firmware_py.comparisons.events import (
     AidLost,
     AidReady,
     PlaySpeech,
@@ -21,14 +12,23 @@ from firmware_py.procedure.tuning.events import (
     StopSpeech,
     UseSetting,
 )
-from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.space import Setting
-from firmware_py.procedure.tuning.tells import SettingTold
-from firmware_py.procedure.tuning.tuning import Tuning
+from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.space import Setting
+from firmware_py.comparisons.tells import SettingTold
+from firmware_py.comparisons.tuning import Tuning
+from firmware_py.link import notices
+from firmware_py.link.aid import AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
+from firmware_py.link.client import Client
+from firmware_py.platform import room_on_disk
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import TUNING, DataDirectory
+from firmware_py.platform.ports import Port
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, Absence
 from firmware_py.sessions.session import Session
+from firmware_py.terms import events
+from firmware_py.terms.reasons import Code
 from firmware_py.tuning.aid_connection import AidConnection
 from firmware_py.tuning.tuning_record import TuningHeader
 

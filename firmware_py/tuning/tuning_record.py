@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.platform.own_prior import FindPrior, find_none
-from firmware_py.procedure.record_checks import optional, text
-from firmware_py.procedure.tuning.events import KINDS
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.sessions.identity import Identity, kind_and_name
 from firmware_py.sessions.session_record import Header
+from firmware_py.terms.record_checks import optional, text
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
-    from firmware_py.procedure.tuning.tuning import Tuning
+    from firmware_py.comparisons.tuning import Tuning
 
 
 def _settings(_place: str, value: Any) -> TuningSettings:
@@ -35,7 +35,7 @@ class TuningHeader(Header["Tuning", TuningResult]):
 
     def new_test(self, _find_prior: FindPrior = find_none) -> "Tuning":
         """Return the tuning, before its first event; it has no use for a prior."""
-        from firmware_py.procedure.tuning.tuning import Tuning
+        from firmware_py.comparisons.tuning import Tuning
 
         return Tuning(self.settings)
 

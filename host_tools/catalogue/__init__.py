@@ -3,7 +3,7 @@
 A file a language, `en.toml` first; a table a place, such as `page`; a sentence a key. What is in
 braces is filled in.
 The tables of `SAID` have a sentence a code of a reason or a row: `language_of` says these. English
-of reasons and papers is the device's, in `en.toml` of `firmware_py/procedure` and
+of reasons and papers is the device's, in `en.toml` of `firmware_py/terms` and
 `firmware_py/paper`. `rooms.toml` says how many letters there are for what has to stay short.
 """
 
@@ -20,7 +20,7 @@ from typing import Final
 
 from firmware_py.board.self_check import was_clock_set
 from firmware_py.paper.words import paper_sentences
-from firmware_py.procedure.words import SENTENCES, Language
+from firmware_py.terms.words import SENTENCES, Language
 from host_tools.errors import HostError
 from host_tools.terminal import NO_BREAK
 

@@ -18,10 +18,10 @@ from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.findings.air_bone_gap import gaps_of
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.route import AIR, BONE, Route
-from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.results import EarResult, SessionResult
+from firmware_py.terms.route import AIR, BONE, Route
+from firmware_py.terms.settings import AUTOMATIC, BOTH, OFF
 from host_tools.commands.export.gaps import loss_notes
 from host_tools.devices import simulation
 from host_tools.devices.live import (

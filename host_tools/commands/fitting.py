@@ -12,11 +12,11 @@ from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.sound import write_wav
 from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
 from device.simulator.talker import synthetic_speech
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.tells import Tell
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.procedure.tuning.tells import SpeechTold
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.space import DIMENSIONS
+from firmware_py.comparisons.tells import SpeechTold
+from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.tells import Tell
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.from_session import Waived

@@ -20,8 +20,8 @@ from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
 from host_tools.devices.live import (
     add_test_arguments,

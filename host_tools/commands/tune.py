@@ -17,9 +17,9 @@ from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.hearing_aid import HearingAidProcess
@@ -37,7 +37,7 @@ from host_tools.terminal import say, show
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
-    from firmware_py.procedure.tuning.result import TuningResult
+    from firmware_py.comparisons.result import TuningResult
     from host_tools.commands.replay.tuning import TuningVerdict
 
 EXAMPLE = """\
@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "TuningVerdict") -> None:
     from device.hearing_aid.fit_file import read_fit
-    from firmware_py.procedure.tuning.space import Setting
+    from firmware_py.comparisons.space import Setting
     from host_tools.commands.prescribe.exports import fit_as
     from host_tools.commands.prescribe.remarks import fit_rows
 

@@ -13,13 +13,13 @@ from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
 from firmware_py.console.wording import readable
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, shorten
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.procedure.verdicts import has_thresholds
-from firmware_py.procedure.words import say
+from firmware_py.terms.person import Person
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import SettingError, Settings
+from firmware_py.terms.verdicts import has_thresholds
+from firmware_py.terms.words import say
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,

@@ -14,13 +14,13 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import UNSURE, Bound
-from firmware_py.procedure.printable import show
-from firmware_py.procedure.reading import NUMBERS, SIGNS, Kind
-from firmware_py.procedure.reasons import Reason, Reasons, reasons_at
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes, spell_routes
-from firmware_py.procedure.tells import Tell
+from firmware_py.terms.outcomes import UNSURE, Bound
+from firmware_py.terms.printable import show
+from firmware_py.terms.reading import NUMBERS, SIGNS, Kind
+from firmware_py.terms.reasons import Reason, Reasons, reasons_at
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes, spell_routes
+from firmware_py.terms.tells import Tell
 from host_tools.errors import HostError
 
 UNASKED: Final = "!"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.console.audiogram_text import axis_unit
 from firmware_py.console.wording import readable
-from firmware_py.procedure import tells
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.reasons import Reasons
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.words import say
+from firmware_py.terms import tells
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.route import Route
+from firmware_py.terms.words import say
 from host_tools.colours import EAR_STYLES
 from host_tools.devices.told import told_unasked
 from host_tools.terminal import show

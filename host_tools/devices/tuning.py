@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.comparisons import tells
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.paper.blocks import rows, section, tables
 from firmware_py.paper.tuning_paper import comparisons_row, finding_row, off_rows, setting_table
-from firmware_py.procedure.tells import BoardLostTold, ErrorTold, PauseTold, Tell
-from firmware_py.procedure.tuning import tells
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.procedure.words import say
+from firmware_py.terms.tells import BoardLostTold, ErrorTold, PauseTold, Tell
+from firmware_py.terms.words import say
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.patience import Wait

@@ -17,11 +17,11 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING, session_number
-from firmware_py.procedure.events import BoardReady, Started
-from firmware_py.procedure.printable import show
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import Header, SessionHeader, SessionRecordError
+from firmware_py.terms.events import BoardReady, Started
+from firmware_py.terms.printable import show
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.devices.told import told_pairs
 from host_tools.errors import HostError

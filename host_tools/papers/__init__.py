@@ -10,7 +10,7 @@ from typing import Final
 
 from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Paper, Table
-from firmware_py.procedure.words import Language
+from firmware_py.terms.words import Language
 from host_tools.catalogue import ENGLISH, catalogue_of, language_of
 from host_tools.recordings.heading import NO_HEADING, Heading
 

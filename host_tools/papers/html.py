@@ -7,7 +7,7 @@ from typing import Final
 
 from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Block, Paper, Section, Table
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.printable import printable
 from host_tools import drawing_js
 from host_tools.papers import Shown, ear_of, turn
 from host_tools.terminal import NO_BREAK

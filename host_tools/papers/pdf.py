@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Block, Paper, Section, Table
-from firmware_py.procedure.words import LISTED
+from firmware_py.terms.words import LISTED
 from host_tools.drawings.drawing import DOTS_PER_INCH, EAR_COLOURS, INK, drawable_with
 from host_tools.errors import HostError
 from host_tools.files import write_bytes

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.results import EarResult
+from firmware_py.terms.results import EarResult
 
 # Of Gaussians: weight, mean and covariance of each.
 Mixture = tuple[Array, Array, Array]

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
+from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 
 # As they are typed.
 WORDS: Final = {"50": FIFTY_PERCENT, "clinical": CLINICAL_ASCENDING}

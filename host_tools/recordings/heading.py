@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from firmware_py.board.self_check import was_clock_set
 from firmware_py.platform.named_file import TomlFileError, read_toml
-from firmware_py.procedure.person import Person, compose
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.person import Person, compose
+from firmware_py.terms.printable import printable
 from host_tools.errors import HostError
 
 LINE_LETTERS_MAX: Final = 80  # a line of the heading has no room for more

@@ -25,15 +25,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
-from firmware_py.procedure.events import Action, Event, Mask
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import AnswerTold
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
@@ -44,6 +36,14 @@ from firmware_py.sessions.session_record import (
     SessionRecordError,
     not_finished,
 )
+from firmware_py.terms.events import Action, Event, Mask
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.person import Person
+from firmware_py.terms.printable import printable
+from firmware_py.terms.results import EarResult, SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.tells import AnswerTold
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
 from host_tools.recordings.seals import NotSealedError, seals_of
@@ -58,7 +58,7 @@ class Trial:
     """One presentation that was answered, in the order of the answers."""
 
     number: int  # of the presentation, from 1 in a session
-    # `route`, `purpose`: as in `firmware_py.procedure`
+    # `route`, `purpose`: as in `firmware_py.terms`
     route: Route
     purpose: str
     # `frequency_hz`, `level_db_hl`: None: a catch trial, in which there is no tone

@@ -13,10 +13,10 @@ from firmware_py.sessions.earlier_formats import replay_words
 from host_tools.recordings.seals import NO_SEALS, NOT_SEALED, Seals, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from firmware_py.procedure.results import SessionResult
-    from firmware_py.procedure.tuning.result import TuningResult
+    from firmware_py.comparisons.result import TuningResult
     from firmware_py.sessions.replay import Difference
     from firmware_py.sessions.session_record import Header
+    from firmware_py.terms.results import SessionResult
     from host_tools.recordings.recorded_session import RecordedSession
 
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED = 0, 1, 3, 4

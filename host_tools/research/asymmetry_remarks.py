@@ -20,8 +20,8 @@ from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.findings.asymmetry import asymmetries
 from firmware_py.findings.convention import in_convention
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import CLINICAL_ASCENDING, Settings
 from host_tools.research.changed_ears import an_ear, rate_words
 from host_tools.terminal import show_progress
 

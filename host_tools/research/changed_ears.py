@@ -28,8 +28,8 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
-from firmware_py.procedure.settings import BRISK, CLINICAL, Settings
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
+from firmware_py.terms.settings import BRISK, CLINICAL, Settings
 from host_tools.commands.sessions.change import (
     CHANGED,
     EarPosterior,

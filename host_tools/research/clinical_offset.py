@@ -1,10 +1,10 @@
 """How far the clinic's ascending procedure settles above the level that is heard half the time.
 
 ``python -m host_tools.research.clinical_offset`` simulates the classical rule as the firmware runs
-it (`firmware_py/procedure/confirmation.py`: ASHA 2005, the lowest level heard in two and in half of
+it (`firmware_py/ear/confirmation.py`: ASHA 2005, the lowest level heard in two and in half of
 its ascents), and beside it the ascending method of ISO 8253-1 (`methods/staircase.py`: three equal
 ascents of five), and prints the offsets beside those in force, `OFFSETS_DB` of
-`firmware_py/procedure/clinical_offset.py`.
+`firmware_py/ear/clinical_offset.py`.
 
 The threshold lies evenly between two steps of 5 dB. The classical rule begins 10 dB above a
 threshold that is known within an SD of 2 dB, as a confirmation does; ISO's method with its
@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Final
 
+from firmware_py.ear.clinical_offset import OFFSETS_DB, clinical_offset_db
+from firmware_py.ear.confirmation import ABOVE_DB, Ascents
+from firmware_py.ear.levels import Levels
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.clinical_offset import OFFSETS_DB, clinical_offset_db
-from firmware_py.procedure.confirmation import ABOVE_DB, Ascents
-from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.route import LEFT, Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import LEFT, Route
+from firmware_py.terms.settings import Settings
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.staircase import SETTLED, StaircaseIso
 

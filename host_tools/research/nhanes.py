@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from device.audiogram_tables import nhanes
 from firmware_py.platform.named_file import open_named
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read, check_name, write_text
 from host_tools.terminal import say_aside

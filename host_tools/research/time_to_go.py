@@ -1,7 +1,7 @@
 """How well a session tells its time to go, and the coefficients of that estimate.
 
 ``python -m host_tools.research.time_to_go --audiograms FILE.csv`` runs whole sessions of two ears
-in this process and prints the coefficients of `firmware_py/procedure/time_to_go.py` that fit them
+in this process and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
 best (least absolute error), and the errors of those in force.
 """
 
@@ -20,12 +20,12 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.events import Action, Event
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import BRISK, CONDUCTS, Settings
-from firmware_py.procedure.tells import AnswerTold
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.events import Action, Event
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.settings import BRISK, CONDUCTS, Settings
+from firmware_py.terms.tells import AnswerTold
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
 from host_tools.research.study.ears import (

@@ -5,7 +5,7 @@ import pytest
 from firmware_py.board.sounds import ROUTE_MOST, Climb, TooLoudError, play_tone
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
-from firmware_py.procedure.route import BONE, ROUTES, Route
+from firmware_py.terms.route import BONE, ROUTES, Route
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)

@@ -7,7 +7,7 @@ import pytest
 
 from device.simulator.virtual_clock import S, VirtualClock
 from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX, Standstill
-from firmware_py.procedure.presenter import FINISHED, LATE, LISTENING, PAUSE_BEFORE, PAUSED, READY
+from firmware_py.presenting.presenter import FINISHED, LATE, LISTENING, PAUSE_BEFORE, PAUSED, READY
 
 
 class Watched:

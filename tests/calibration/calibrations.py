@@ -13,7 +13,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.route import AIR, BY_AIR, BY_BONE, Route
+from firmware_py.terms.route import AIR, BY_AIR, BY_BONE, Route
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)

@@ -13,10 +13,10 @@ from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.route import BY_BONE, Route
-from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.route import BY_BONE, Route
+from firmware_py.terms.settings import SettingError, Settings
 from tests.calibration.calibrations import MADE, calibration, with_bone
 from tests.firmware.device import Device, answers_to
 

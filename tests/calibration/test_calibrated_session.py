@@ -18,12 +18,12 @@ from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.link.client import Client
-from firmware_py.procedure.events import Mask, Play
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import AIR, Route
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import ReplayError, replay
+from firmware_py.terms.events import Mask, Play
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import AIR, Route
+from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.whole_sessions import a_listener, result_of, run_session, stimuli_of

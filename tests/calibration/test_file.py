@@ -31,12 +31,12 @@ from firmware_py.calibration.in_force import (
     load_calibration,
 )
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
-from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import AIR, BY_AIR, Route
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.session.boards import serial_of
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import AIR, BY_AIR, Route
+from firmware_py.terms.settings import SettingError, Settings
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
 RIGHT, LEFT = Route("right"), Route("left")

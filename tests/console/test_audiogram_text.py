@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.console.audiogram_text import draw_audiogram, legend
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import BONE, EARS, ROUTES, Route
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.route import BONE, EARS, ROUTES, Route
 
 RIGHT, LEFT = map(Route, EARS)
 

@@ -19,7 +19,7 @@ from firmware_py.console.grammar import (
 )
 from firmware_py.operator import tuning_desk, update_desk
 from firmware_py.operator.commands import COMMANDS
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connect
 

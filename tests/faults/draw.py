@@ -27,13 +27,16 @@ FAULTS_A_FILE: Final = 2
 # How many faults, and in which files; a file belongs to the first row that has it.
 ROOMS: Final = (
     ("limits of level", 7, (
-        "firmware_py/procedure/levels.py", "firmware_py/procedure/masking.py",
+        "firmware_py/ear/levels.py", "firmware_py/session/masking.py",
         "firmware_py/board/sounds.py", "firmware_py/operator/manual_tone.py",
         "firmware_py/calibration/calibration.py", "firmware_py/operator/meter_tone.py",
         "device/tone_generator/server.py",
     )),
     ("inference", 8, ("firmware_py/inference/*",)),
-    ("procedure", 8, ("firmware_py/procedure/*",)),
+    ("procedure", 8, (
+        "firmware_py/terms/*", "firmware_py/ear/*", "firmware_py/presenting/*",
+        "firmware_py/session/*", "firmware_py/comparisons/*",
+    )),
     ("link", 3, ("firmware_py/link/*",)),
     ("journal", 5, ("firmware_py/journal/*",)),
     ("platform", 3, ("firmware_py/platform/*",)),

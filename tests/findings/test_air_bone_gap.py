@@ -12,9 +12,9 @@ from firmware_py.findings.air_bone_gap import (
     LossType,
     gaps_of,
 )
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BONE, Route
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import BONE, Route
 
 OFFSET_DB = 2.8
 OF_500 = {Outcome.NO_RESPONSE: 70.0, Outcome.HEARS_ALL: -10.0}

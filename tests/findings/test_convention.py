@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_py.ear.clinical_offset import OFFSETS_DB, clinical_offset_db
 from firmware_py.findings.convention import ear_in_convention, in_convention
-from firmware_py.procedure.clinical_offset import OFFSETS_DB, clinical_offset_db
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome
-from firmware_py.procedure.results import CLINICAL_OFFSET_DB_MAX, ConfirmedThreshold
-from firmware_py.procedure.settings import (
+from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome
+from firmware_py.terms.results import CLINICAL_OFFSET_DB_MAX, ConfirmedThreshold
+from firmware_py.terms.settings import (
     CLINICAL_ASCENDING,
     CONVENTIONS,
     FIFTY_PERCENT,

@@ -13,28 +13,28 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
-from firmware_py.findings.finished import result_as_json as finished_result
-from firmware_py.findings.grades import SURE, grades_said, grades_told, person_grade
-from firmware_py.procedure.level import Spread
-from firmware_py.procedure.mean_threshold import (
+from firmware_py.ear.mean_threshold import (
     GRADES_DB_HL,
     mean_threshold,
     pta4_posterior,
     shares_of,
 )
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome
-from firmware_py.procedure.results import (
+from firmware_py.findings.finished import result_as_json as finished_result
+from firmware_py.findings.grades import SURE, grades_said, grades_told, person_grade
+from firmware_py.terms.level import Spread
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
+from firmware_py.terms.results import (
     PTA4_FREQUENCIES_HZ,
     EarResult,
     MeanThreshold,
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from tests.inference.listeners import listener, session
-from tests.procedure.driver import run_left_ear, run_to_end, two_ears
 from tests.reference import FloatArray
+from tests.session.driver import run_left_ear, run_to_end, two_ears
 
 SAMPLES = 200_000
 EDGES_DB_HL = [-np.inf, 20.0, 35.0, 50.0, 65.0, 80.0, 95.0, np.inf]  # WHO 2021

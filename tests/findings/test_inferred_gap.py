@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 
 from firmware_py.findings.inferred_gap import infer_sum
 from firmware_py.inference.mixture.gap_prior import GapClass, GapPrior, shipped_gap_prior
-from firmware_py.procedure.level import Level
+from firmware_py.terms.level import Level
 
 MEASURED = {1000: Level.at(24.0, 5.0), 4000: Level.at(31.0, 4.0)}
 WANTED = {500: inf, 2000: inf}

@@ -8,15 +8,15 @@ import pytest
 
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
+from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.findings.grades import person_grade
 from firmware_py.findings.statements import as_told, so_far
-from firmware_py.procedure.mean_threshold import mean_threshold
-from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.verdicts import has_thresholds, may_conclude
+from firmware_py.terms.outcomes import Outcome, Verdict
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from tests.firmware.whole_sessions import a_listener
 
 NUMBERS: Final = (

@@ -17,9 +17,9 @@ from typing import Final
 from device.simulator.aid import SimulatedAid
 from device.simulator.preferences import SimulatedWearer, drawn_wish_db
 from device.simulator.serve import serve_in_thread
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.journal import Recovered, read_journal
 from firmware_py.operator.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
-from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.fitting import answering
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.commands.update import MAGIC, PIECES_AHEAD, pieces_of

@@ -10,14 +10,14 @@ import pytest
 
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
+from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.console.grammar import MASS_STORAGE
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.room_on_disk import TO_END_BYTES, of_test, of_tuning
-from firmware_py.procedure.outcomes import SessionOutcome
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.sessions.replay import replay
+from firmware_py.terms.outcomes import SessionOutcome
+from firmware_py.terms.settings import Settings
 from tests.budget import quick
 from tests.firmware.whole_sessions import ONE_EAR, a_listener
 from tests.journal.simulated_disk import FREE_BYTES, Fault, SimulatedDisk

@@ -25,9 +25,9 @@ from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import replay
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
 from tests.firmware.crash import assert_like_undisturbed

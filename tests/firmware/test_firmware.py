@@ -11,6 +11,7 @@ import pytest
 from device.simulator.lines import SimulatedLine
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.ear import ear_parts
 from firmware_py.firmware import (
     FirmwareError,
 )
@@ -20,15 +21,14 @@ from firmware_py.link.client import REPEATS_MAX
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_TONE_GENERATOR
 from firmware_py.platform.version import full_version
 from firmware_py.platform.waiting import SystemWaiting
-from firmware_py.procedure import ear_parts
-from firmware_py.procedure.events import Action, Event, ToneEnded
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.events import Action, Event, ToneEnded
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.terms.settings import Settings
 from tests.firmware.device import Device, answers_to
 from tests.firmware.whole_sessions import a_listener, result_of
 from tests.host.journals import session_of

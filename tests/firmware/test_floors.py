@@ -9,7 +9,7 @@ import pytest
 
 from device.simulator.world import World
 from firmware_py.inference.kernel import LIBRARY
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener
 
 # Today's most, the entry among them and the kernel not; to be fewer. A smaller one belongs here.

@@ -16,11 +16,11 @@ from firmware_py import __version__
 from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
-from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.presentation import SILENCE
-from firmware_py.procedure.presenter import LATE, LISTENING, PAUSE_BEFORE
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import LATE, LISTENING, PAUSE_BEFORE
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.events import Continued, Paused
+from firmware_py.terms.presentation import SILENCE
+from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED
 from tests.firmware.whole_sessions import (

@@ -17,12 +17,12 @@ from device.tone_generator.server import ToneGenerator
 from device.tone_generator.sounding import RefusedError
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.masking import INSERT, KINDS
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.plateau import CHECKS_MAX
-from firmware_py.procedure.presenter import PAUSE_BEFORE
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import AIR, AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Route
+from firmware_py.presenting.presenter import PAUSE_BEFORE
+from firmware_py.session.masking import INSERT, KINDS
+from firmware_py.session.plateau import CHECKS_MAX
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import AIR, AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Route
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.whole_sessions import (

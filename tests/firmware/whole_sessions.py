@@ -15,9 +15,9 @@ from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.platform import version
-from firmware_py.procedure.events import Continued
-from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.pace import Pace
+from firmware_py.terms.events import Continued
+from firmware_py.terms.settings import Settings
 
 # In a narrow range, so that it is soon over.
 ONE_EAR: Final = {

@@ -9,25 +9,25 @@ from dataclasses import fields
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import MEASURED_KEYS, NOMINAL_KEYS, STATES
+from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.platform.program import run_program
-from firmware_py.procedure import outcomes
-from firmware_py.procedure.events import Event, RecordedAction
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.reasons import WORDS, Code
-from firmware_py.procedure.record_checks import ResultError, checks_of
-from firmware_py.procedure.results import (
+from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms import outcomes
+from firmware_py.terms.events import Event, RecordedAction
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.reasons import WORDS, Code
+from firmware_py.terms.record_checks import ResultError, checks_of
+from firmware_py.terms.results import (
     ConfirmedThreshold,
     EarResult,
     MeanThreshold,
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.procedure.route import ROUTE_NAMES
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.events import KINDS
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.route import ROUTE_NAMES
+from firmware_py.terms.settings import Settings
 from firmware_py.tuning.tuning_record import TuningHeader
 
 # What a format may gain: no journal of before has it, and so every one is read as it was.

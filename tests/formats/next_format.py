@@ -42,8 +42,8 @@ def make_next(place: Path) -> Path:
         )
     number = rf"(FORMAT_VERSION: Final = ){FORMAT_VERSION}\b"
     _change(place, "firmware_py/journal/records.py", number, rf"\g<1>{NEXT}")
-    _change(place, "firmware_py/procedure/events.py", '"tone-off"', '"tone-end"')
-    _change(place, "firmware_py/procedure/results.py", r"(    which_ear: Annotated\[[^\n]*\n)",
+    _change(place, "firmware_py/terms/events.py", '"tone-off"', '"tone-end"')
+    _change(place, "firmware_py/terms/results.py", r"(    which_ear: Annotated\[[^\n]*\n)",
             r"\g<1>    room: Annotated[str, text] = ''\n")  # fmt: skip
     readers = place / "firmware_py/sessions/earlier_formats.py"
     readers.write_text(readers.read_text() + READER)

@@ -14,9 +14,9 @@ from firmware_py.calibration.file import calibration_from, read_calibration
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.journal import Record, read_journal
 from firmware_py.journal.records import RESERVED_KEYS, chained_crc, line_bytes_max
-from firmware_py.procedure import events
-from firmware_py.procedure.boards import serial_of
+from firmware_py.session.boards import serial_of
 from firmware_py.sessions.replay import replay
+from firmware_py.terms import events
 from tests.formats import FORMATS, journals_of
 
 REPO: Final = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from firmware_py.procedure.events import Action
-from firmware_py.procedure.hearing import HearingTest
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.events import Action
 from tests.budget import examples
 from tests.fuzz.commands import QUICK, SLOW, SLOW_OF, trial_of
 from tests.fuzz.hostile import JOURNAL_BYTES_MAX, Choices, hostile_journal

@@ -19,9 +19,9 @@ from firmware_py.calibration.in_force import (
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.reasons import Reason
+from firmware_py.session.boards import serial_of
 from firmware_py.sessions.session_course import RESUMED
+from firmware_py.terms.reasons import Reason
 from host_tools.commands.report.history import History
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.calibration import calibrations

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from device.simulator.world import World
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
-from firmware_py.procedure.events import OPERATOR, EquipmentHeard
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.reasons import Code, Reason, as_json, reason
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.events import OPERATOR, EquipmentHeard
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.reasons import Code, Reason, as_json, reason
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import Settings
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, session_of

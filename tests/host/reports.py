@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from firmware_py.paper.blocks import Block, Paper, Section, Table
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.results import EarResult
+from firmware_py.terms.person import Person
+from firmware_py.terms.results import EarResult
 from host_tools.catalogue import language_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.session_report import SessionReport

@@ -8,7 +8,7 @@ import pytest
 
 from firmware_py.board.self_check import YEAR_MIN, was_clock_set
 from firmware_py.journal import read_journal
-from firmware_py.procedure.person import Person
+from firmware_py.terms.person import Person
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import NO_CLOCK
 from host_tools.recordings.heading import Heading, read_heading

@@ -15,12 +15,12 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram_text import draw_audiogram, legend
-from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, EARS, Route
-from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.procedure.words import say
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.results import SessionResult, ThresholdResult
+from firmware_py.terms.route import BY_AIR, EARS, Route
+from firmware_py.terms.tells import AnswerTold, EarOverTold, ToneTold
+from firmware_py.terms.words import say
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,

@@ -16,9 +16,9 @@ import pytest
 
 from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_journal
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
-from firmware_py.procedure.events import Continued, Paused, as_record
-from firmware_py.procedure.printable import show
 from firmware_py.sessions.replay import replay
+from firmware_py.terms.events import Continued, Paused, as_record
+from firmware_py.terms.printable import show
 from host_tools.main import main
 from tests.budget import either
 from tests.fuzz.hostile import as_text, content_of

@@ -17,9 +17,9 @@ import pytest
 from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType, gaps_of
 from firmware_py.findings.convention import higher
 from firmware_py.findings.finished import result_as_json
-from firmware_py.procedure.outcomes import Bound, MaskingMark
-from firmware_py.procedure.results import EarResult, MeanThreshold, SessionResult
-from firmware_py.procedure.route import BONE, BY_AIR, RIGHT, Route
+from firmware_py.terms.outcomes import Bound, MaskingMark
+from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult
+from firmware_py.terms.route import BONE, BY_AIR, RIGHT, Route
 from host_tools.commands.export.cells import Spelling
 from host_tools.commands.export.examination import Examination
 from host_tools.commands.export.gaps import loss_notes

@@ -8,7 +8,7 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.terms.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.prescribe.from_session import Waived, source_of_session

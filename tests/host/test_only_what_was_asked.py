@@ -26,8 +26,8 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import ARROWS, INFERRED, draw_audiogram
 from firmware_py.findings import asymmetry
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, Route
+from firmware_py.terms.results import PTA4_FREQUENCIES_HZ, ThresholdResult
+from firmware_py.terms.route import BY_AIR, Route
 from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.report.session_report import SessionReport

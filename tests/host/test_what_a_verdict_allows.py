@@ -21,12 +21,12 @@ from firmware_py.findings import norms as age_norms
 from firmware_py.findings.norms import AgeNorm
 from firmware_py.journal import read_journal
 from firmware_py.paper.head import short_verdict
-from firmware_py.procedure import reasons
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
-from firmware_py.procedure.words import say
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms import reasons
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
+from firmware_py.terms.words import say
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.schema import schema_text

@@ -11,8 +11,8 @@ import pytest
 
 from device.simulator.listener import EARS
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import WhichEar
-from firmware_py.procedure.reasons import Code, as_json, reason
+from firmware_py.terms.outcomes import WhichEar
+from firmware_py.terms.reasons import Code, as_json, reason
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.recorded_session import ReplayedSession

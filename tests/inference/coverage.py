@@ -18,9 +18,9 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES, LaplaceProfile, LogNormal
-from firmware_py.procedure.objective import BITS
 from tests import reference
 from tests.inference.mixture.mixture_state import LISTENERS, data_of, hypotheses_of
 from tests.inference.mixture.population import moments

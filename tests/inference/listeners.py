@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from firmware_py import ThresholdEstimator
-from firmware_py.procedure.objective import BITS
+from firmware_py.ear.objective import BITS
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, FloatArray, warp
 
 AUDIOGRAMS = list(STANDARD_AUDIOGRAMS_DB_HL)

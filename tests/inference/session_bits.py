@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from firmware_py import ThresholdEstimator
-from firmware_py.procedure.objective import BITS
+from firmware_py.ear.objective import BITS
 
 WIDTH_DB = 4.0  # of the dead zone, where it is not told
 

@@ -24,8 +24,8 @@ from firmware_py.inference.mixture.model import MixtureModel
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.record import Answer
-from firmware_py.procedure.route import BY_AIR
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.route import BY_AIR
+from firmware_py.terms.settings import Settings
 from tests.budget import quick
 from tests.inference.test_copies_and_threads import ANSWERS, estimator_given, look_at
 

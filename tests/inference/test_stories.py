@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.stories import (
     ACCIDENT,
     BEGINS,
@@ -22,7 +23,6 @@ from firmware_py.inference.stories import (
     Told,
     change_of_listener,
 )
-from firmware_py.procedure.objective import BITS
 
 Piece = tuple[bool, bool, float]  # a tone, pressed, log evidence of the pieces before it
 pieces = st.lists(

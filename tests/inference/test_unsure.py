@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.population_prior import shipped_prior
-from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ
 

@@ -13,8 +13,8 @@ from firmware_py.installation.configuration import (
 )
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import make_key_file, read_key_file
-from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.settings import CONDUCTS, Settings
 
 
 def test_every_table_and_key_may_be_left_out(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from firmware_py.journal import Disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
 from firmware_py.platform.room_on_disk import of_test
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.device import Device, answers_to
 from tests.firmware.rig import Rig

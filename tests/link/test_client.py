@@ -32,7 +32,7 @@ from firmware_py.link.notices import (
     ToneStarted,
     UnknownEvent,
 )
-from firmware_py.procedure.route import LEFT, Route
+from firmware_py.terms.route import LEFT, Route
 
 STEP_US = 5_000
 

@@ -27,7 +27,7 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 from tests.link.example import TONE, ExampleBoard, ExampleHost, Frame, read, write
 
 Press = Callable[[int, bool, int], None]

@@ -29,13 +29,13 @@ from firmware_py.operator.replies import mean_words, state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.platform.room_on_disk import of_test
-from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.presenter import LATE
-from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.settings import CONDUCTS, Settings
-from firmware_py.procedure.words import say
+from firmware_py.presenting.presenter import LATE
 from firmware_py.sessions import archive
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
+from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.reasons import as_json
+from firmware_py.terms.settings import CONDUCTS, Settings
+from firmware_py.terms.words import say
 from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples

@@ -14,9 +14,9 @@ from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.link.notices import Refused, ToneEnded
 from firmware_py.operator.meter_tone import ID_PREFIX, ON_MS, STEP_MS, ToneError
-from firmware_py.procedure.presenter import PAUSE_BEFORE
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import PAUSE_BEFORE
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener, result_of, run_session
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

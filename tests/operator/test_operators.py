@@ -11,7 +11,7 @@ from device.simulator.world import World
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.operator.console_connection import SILENCE_S
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener
 
 PIN = "471108"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from firmware_py.procedure.outcomes import SessionOutcome
+from firmware_py.terms.outcomes import SessionOutcome
 from tests.tuning.bench import DATA, Bench
 from tests.tuning.test_tuner import Chooser
 

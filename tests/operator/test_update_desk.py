@@ -18,7 +18,7 @@ from firmware_py.installation.card_system import CardSystem
 from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.room_on_disk import LEFT_BY_UPDATE_BYTES
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.terms.reasons import Code, reason
 from host_tools.commands.update import pieces_of
 from tests.strange_files import full, link, second_name
 

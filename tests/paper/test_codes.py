@@ -13,7 +13,7 @@ from firmware_py.paper import blocks
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.words import lines_of
-from firmware_py.procedure.outcomes import Outcome, Verdict
+from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.catalogue import LANGUAGES, SAID, catalogue_of, language_of
 from host_tools.recordings.source import source_of
 from tests.host.journals import GOLDEN, session_of

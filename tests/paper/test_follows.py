@@ -13,12 +13,12 @@ from firmware_py.findings.rows import share_row
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.conventions import convention_row
 from firmware_py.paper.session_paper import paper_of
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.results import ConfirmedThreshold
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFTY_PERCENT, Settings
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.person import Person
+from firmware_py.terms.reading import read
+from firmware_py.terms.results import ConfirmedThreshold
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFTY_PERCENT, Settings
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, LEFT_S2, session_of

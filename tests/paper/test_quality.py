@@ -11,14 +11,14 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Press, SimulatedListener
 from device.simulator.world import World
+from firmware_py.ear.retest import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB, Retest
 from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
 from firmware_py.paper.quality import quality_table, reliability_rows
-from firmware_py.procedure.given import Given, ResponseTimes
-from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.retest import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB, Retest
-from firmware_py.procedure.route import Route
+from firmware_py.presenting.answers_given import Given, ResponseTimes
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.findings.rows import band_row, level_row, share_row
 from firmware_py.paper.thresholds import ear_sentence
-from firmware_py.procedure.mean_threshold import mean_threshold
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.results import ConfirmedThreshold, ThresholdResult
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, cut, session_of

@@ -8,6 +8,8 @@ from typing import Any, Final
 import pytest
 
 from device.simulator.world import World
+from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.ear.caps import presentations_max
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.journal.records import (
     HEADER_BYTES_MAX,
@@ -25,10 +27,8 @@ from firmware_py.platform.room_on_disk import (
     of_test,
     of_tuning,
 )
-from firmware_py.procedure.caps import presentations_max
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import AIR_AND_BONE, CLINICAL, Settings
-from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import AIR_AND_BONE, CLINICAL, Settings
 from tests.budget import quick
 from tests.firmware.whole_sessions import a_listener, finish_and_place
 from tests.journal.simulated_disk import SimulatedDisk

@@ -5,13 +5,13 @@ from typing import Final
 import pytest
 
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
-from firmware_py.procedure.events import Paused, TimePassed
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reasons import Code, Reasons, reason
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_course import Input
 from firmware_py.sessions.session_record import BoardMark, SessionHeader
+from firmware_py.terms.events import Paused, TimePassed
+from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import Code, Reasons, reason
+from firmware_py.terms.settings import Settings
 from tests.calibration.calibrations import MADE, on_file
 
 STARTED = "2026-01-02T10:00:00+00:00"

@@ -21,16 +21,16 @@ from firmware_py.journal import read_journal
 from firmware_py.link.notices import ButtonPressed, Missed, Refused, TimeTold
 from firmware_py.platform import clock
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import RULES, Identity, Meeting, Rule, differences
 from firmware_py.sessions.replay import replay
 from firmware_py.sessions.resumption import away_for_s, why_to_wait
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import SENTENCES, say
 from tests.calibration.calibrations import MADE, calibration, with_bone
 from tests.firmware.whole_sessions import a_listener
 from tests.said import reason_words

@@ -25,11 +25,11 @@ from firmware_py.platform.own_prior import (
     find_beside,
     path_of,
 )
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.route import BONE, Route
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.replay import ReplayError, replay
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.settings import SettingError, Settings
 from tests.firmware.whole_sessions import (
     ONE_EAR,
     a_listener,

@@ -15,10 +15,10 @@ from device.simulator.world import World
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.link.notices import ButtonPressed, Greeted, Lost
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.pace import Pace
+from firmware_py.presenting.presenter import FINISHED, LATE, PAUSE_BEFORE
+from firmware_py.terms.events import Continued, Paused
+from firmware_py.terms.settings import Settings
 from tests.budget import either, quick
 from tests.firmware.whole_sessions import (
     ONE_EAR,

@@ -10,22 +10,22 @@ import pytest
 from device.simulator.virtual_clock import STARTED, S, VirtualClock
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.ear import ear_parts
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Missed, ToneStarted, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure import ear_parts
-from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_record
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE, STARTING
-from firmware_py.procedure.reasons import Code, as_json, reason
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RouteKind
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import LISTENING, PAUSE_BEFORE, STARTING
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.events import Aborted, ButtonPressed, Started, as_record
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.reasons import Code, as_json, reason
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RouteKind
+from firmware_py.terms.settings import Settings
 from host_tools.errors import HostError
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import quick

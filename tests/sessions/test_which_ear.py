@@ -9,9 +9,9 @@ import pytest
 
 from device.simulator.earphones import Worn
 from device.simulator.world import WholeRun, World
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
 from host_tools.recordings.replayed import replay_journal
 from tests.budget import quick
 from tests.firmware.whole_sessions import a_listener, records_of, result_of

@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 
 from device.simulator.virtual_clock import STARTED, VirtualClock
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.link.messages import SERIAL_CHARACTERS_MAX, US_MAX
-from firmware_py.procedure import events
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reasons import TEXTS as TEXTS_OF_OTHERS
-from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.events import KINDS
-from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.sessions.replay import Replay
 from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import BoardMark, SessionHeader, SessionRecordError
+from firmware_py.terms import events
+from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import TEXTS as TEXTS_OF_OTHERS
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.settings import Settings
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.calibration.calibrations import MADE, on_file
 from tests.journal.simulated_disk import SimulatedDisk

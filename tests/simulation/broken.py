@@ -16,8 +16,8 @@ from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent, Lost
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
-from firmware_py.procedure.events import Paused
-from firmware_py.procedure.person import Person
+from firmware_py.terms.events import Paused
+from firmware_py.terms.person import Person
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.simulated_clock import BEGAN_US
 from tests.simulation.watch import WatchedFirmware

@@ -15,7 +15,7 @@ from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
 from firmware_py.operator.manual_tone import ID_PREFIX as MANUAL_PREFIX
 from firmware_py.operator.meter_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.platform.data_directory import SESSION
-from firmware_py.procedure.settings import LOUD_DB_HL, STEP_UP_MAX_DB
+from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.given import OUTSIDE, OUTSIDE_CONTENT
 from tests.simulation.violation import Violation

@@ -18,10 +18,10 @@ from firmware_py.platform.data_directory import (
     session_number,
 )
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_JOURNAL
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.reasons import Code, Reason
-from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.sessions.replay import replay, replay_from
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.reasons import Code, Reason
+from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.given import DATA, check_seals

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.virtual_clock import S
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.settings import Settings
 from tests.simulation.violation import Violation
 
 RESUME_WITHIN_S: Final = 15.0  # as the devices here are configured

@@ -8,7 +8,7 @@ from typing import Any, Final
 from device.simulator.faults import FaultRates
 from device.simulator.head import OCCLUSION_DB, Head
 from device.simulator.listener import EARS
-from firmware_py.procedure.settings import (
+from firmware_py.terms.settings import (
     AIR_AND_BONE,
     BOTH,
     BRISK,

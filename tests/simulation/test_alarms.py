@@ -7,11 +7,11 @@ import pytest
 
 from device.simulator.head import Head
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.procedure import levels
-from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.placing import Placing
-from firmware_py.procedure.route import BY_BONE, RouteKind
-from firmware_py.procedure.settings import AIR_AND_BONE, DEFAULT_PROFILE
+from firmware_py.ear import levels
+from firmware_py.ear.levels import Levels
+from firmware_py.session.placing import Placing
+from firmware_py.terms.route import BY_BONE, RouteKind
+from firmware_py.terms.settings import AIR_AND_BONE, DEFAULT_PROFILE
 from tests.budget import quick
 from tests.journal.simulated_disk import LyingDisk
 from tests.simulation import broken

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from device.simulator.virtual_clock import S
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
-from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
+from firmware_py.presenting.presenter import FINISHED, PAUSED, READY
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession
 from firmware_py.tuning.tuner import Tuner

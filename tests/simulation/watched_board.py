@@ -9,7 +9,7 @@ from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedB
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.procedure.route import BONE, Route
+from firmware_py.terms.route import BONE, Route
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
+from firmware_py.comparisons.events import Answered
+from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.tuning import State
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure.events import ButtonPressed
-from firmware_py.procedure.tuning.events import Answered
-from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.tuning import State
+from firmware_py.terms.events import ButtonPressed
 from firmware_py.tuning.tuner import Tuner
 from tests.firmware.whole_sessions import a_listener
 from tests.journal.simulated_disk import SimulatedDisk

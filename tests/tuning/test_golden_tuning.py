@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.comparisons.result import TuningResult
 from firmware_py.journal import Record, read_journal
-from firmware_py.procedure.record_checks import ResultError
-from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.terms.record_checks import ResultError
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.recordings.replayed import DIFFERENT, IDENTICAL
 from tests.firmware.whole_sessions import of_no_commit

@@ -16,19 +16,19 @@ from device.simulator.listener import HEARD_BUTTON, UNSURE_BUTTON, Press
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.simulated import SERIAL
+from firmware_py.comparisons.events import Answered
+from firmware_py.comparisons.space import DIMENSIONS, Setting
+from firmware_py.comparisons.tuning import SILENT_MAX, State
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import read_journal
 from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
-from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
-from firmware_py.procedure.outcomes import SessionOutcome
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.events import Answered
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
-from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
-from firmware_py.procedure.words import say
 from firmware_py.sessions.replay import replay_from
+from firmware_py.terms.events import Aborted, ButtonPressed, Continued, Paused
+from firmware_py.terms.outcomes import SessionOutcome
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.budget import examples, quick
 from tests.firmware.whole_sessions import a_listener

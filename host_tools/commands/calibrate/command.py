@@ -17,7 +17,7 @@ from device.calibration.retspl import (
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
 from firmware_py.operator.meter_tone import DBFS_LIMITS
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
     AT_HZ,

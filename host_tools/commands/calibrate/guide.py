@@ -24,7 +24,7 @@ from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.file import OF_BONE
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.platform.named_file import TEXT, content_of
-from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
+from firmware_py.terms.route import BY_AIR, LEFT, RIGHT
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError

@@ -21,7 +21,7 @@ from device.emulator.image import ImageError, find_image
 from device.sound_card.card import NoSoundError, outputs
 from firmware_py.inference.library import LibraryError, chosen_library, runs_on
 from firmware_py.platform import room_on_disk
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from host_tools.extras import EXTRA_FOR, Requirement, normal, remedy, requirements
 from host_tools.files import user_directory
 from host_tools.parser import Command

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.words import say
+from firmware_py.terms.words import say
 from host_tools.commands.export.document_session import DocumentSession
 from host_tools.errors import HostError
 

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.route import BY_AIR, BY_BONE, ROUTES, Route
-from firmware_py.procedure.words import say
+from firmware_py.terms.reading import Kind
+from firmware_py.terms.route import BY_AIR, BY_BONE, ROUTES, Route
+from firmware_py.terms.words import say
 from host_tools.commands.export.cells import (
     ABOUT,
     WITH_WHAT,

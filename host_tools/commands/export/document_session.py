@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.reasons import Reasons, reasons_at
-from firmware_py.procedure.route import ROUTE, Route, gather_routes
 from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.terms.reading import Kind
+from firmware_py.terms.reasons import Reasons, reasons_at
+from firmware_py.terms.route import ROUTE, Route, gather_routes
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
 Told = Mapping[str, Any]  # JSON values, as the schema has them

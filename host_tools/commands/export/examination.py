@@ -9,10 +9,6 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.finished import result_as_json
 from firmware_py.findings.statements import as_told
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.sessions.archive import (
     UNFINISHED,
     ArchiveError,
@@ -23,6 +19,10 @@ from firmware_py.sessions.archive import (
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.printable import printable
+from firmware_py.terms.reasons import as_json
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import FIFTY_PERCENT
 from host_tools.commands.export.document_session import DocumentSession
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of

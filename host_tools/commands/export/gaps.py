@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from firmware_py.paper.gaps import gap_remarks, loss_rows
-from firmware_py.procedure.outcomes import Bound
+from firmware_py.terms.outcomes import Bound
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.export.cells import Spelling
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firmware_py.journal import JournalError
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.route import BY_AIR, ROUTES, Route
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+from firmware_py.terms.printable import printable
+from firmware_py.terms.route import BY_AIR, ROUTES, Route
 from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.saved import ENDING, check_wanted, read_document, where_in

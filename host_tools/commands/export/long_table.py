@@ -4,9 +4,9 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.procedure.outcomes import MaskingMark
-from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.words import say
+from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.reading import Kind
+from firmware_py.terms.words import say
 from host_tools.commands.export.cells import Spelling, about, file_of, with_what
 from host_tools.commands.export.document_session import (
     DocumentEar,

@@ -12,11 +12,13 @@ from typing import Any, Final
 from firmware_py.findings.statements import as_told
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.named_file import content_of
-from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reading import NUMBERS, read
-from firmware_py.procedure.reasons import reasons_at
-from firmware_py.procedure.record_checks import (
+from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.sessions.session_record import start
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.person import Person
+from firmware_py.terms.reading import NUMBERS, read
+from firmware_py.terms.reasons import reasons_at
+from firmware_py.terms.record_checks import (
     ResultError,
     checks_of,
     number_or_none,
@@ -24,12 +26,10 @@ from firmware_py.procedure.record_checks import (
     text,
     whole,
 )
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import EAR, ROUTE
-from firmware_py.procedure.settings import CONDUCTS, SettingError, Settings
-from firmware_py.procedure.verdicts import has_thresholds, may_conclude
-from firmware_py.sessions.archive import UNFINISHED
-from firmware_py.sessions.session_record import start
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import EAR, ROUTE
+from firmware_py.terms.settings import CONDUCTS, SettingError, Settings
+from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Told
 from host_tools.commands.export.schema import check_session
 from host_tools.errors import HostError, NonsenseError

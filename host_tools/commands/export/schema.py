@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from firmware_py.procedure.record_checks import ResultError, refusal
+from firmware_py.terms.record_checks import ResultError, refusal
 
 ABOUT: Final = frozenset({"$schema", "$id", "$defs", "title", "description"})  # that check nothing
 TYPES: Final[Mapping[str, tuple[type, ...]]] = {

@@ -12,7 +12,7 @@ import re
 from importlib.resources import files
 from typing import Any, Final
 
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools import drawing_js
 from host_tools.commands.page.knowledge import knowledge
 

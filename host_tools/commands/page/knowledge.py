@@ -11,11 +11,11 @@ from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.platform.version import full_version
-from firmware_py.procedure import reasons
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
+from firmware_py.terms import reasons
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import CONDUCTS, LOUD_DB_HL, Settings
 from host_tools.catalogue import ENGLISH, LANGUAGES, REASONS, catalogue_of, has_words, language_of
 from host_tools.commands.export.document_session import JSON_FORMAT
 

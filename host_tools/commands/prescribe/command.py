@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.sessions.archive import COMPLETE
+from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.exports import (
     AID_ENDINGS,

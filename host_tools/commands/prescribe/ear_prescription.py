@@ -23,8 +23,8 @@ from device.hearing_aid.prescription import (
     prescribe,
 )
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
-from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
+from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
 from host_tools.commands.prescribe.gap_part import GapMark, GapPart
 from host_tools.commands.prescribe.source import NothingToPrescribeError, Source

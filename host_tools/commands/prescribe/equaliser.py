@@ -16,7 +16,7 @@ import numpy as np
 
 from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, FloatArray
 from firmware_py.findings.rows import Row, row
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 
 GAIN_MAX_DB: Final = 20.0  # ours: more would leave too little of 16 bits

@@ -15,7 +15,7 @@ from device.speech import (
     SPEECH_LEVELS_DB_SPL,
     FloatArray,
 )
-from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.comparisons.space import DIMENSIONS
 from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription
 
 

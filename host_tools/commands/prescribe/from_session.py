@@ -14,13 +14,13 @@ from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.wording import verdict_words
 from firmware_py.findings.convention import ear_in_convention, shift_db
 from firmware_py.operator.replies import whose_line
-from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.reading import Kind, is_wide, read
-from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.verdicts import may_conclude
-from firmware_py.procedure.words import say
+from firmware_py.terms.outcomes import Outcome, Verdict
+from firmware_py.terms.reading import Kind, is_wide, read
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.route import BY_AIR, Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.verdicts import may_conclude
+from firmware_py.terms.words import say
 from host_tools.commands.prescribe.gap_part import GapPart, gap_part
 from host_tools.commands.prescribe.source import NothingToPrescribeError, Source
 from host_tools.commands.prescribe.taken import DRAWS, Taken

@@ -14,12 +14,12 @@ from device.audiogram_tables.table import Table
 from device.hearing_aid.whose import Whose
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.findings.rows import Row, row
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import printable
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import FIFTY_PERCENT
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.person import Person
+from firmware_py.terms.printable import printable
+from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import FIFTY_PERCENT
 from host_tools.commands.prescribe.source import Source
 from host_tools.commands.prescribe.taken import Taken
 from host_tools.errors import HostError

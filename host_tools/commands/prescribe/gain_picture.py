@@ -14,8 +14,8 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.findings.rows import row
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.words import Language
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.words import Language
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
 from host_tools.commands.prescribe.remarks import rule_of

@@ -18,8 +18,8 @@ import numpy as np
 from device.speech import FloatArray
 from firmware_py.findings.air_bone_gap import EarGaps, Gap, gaps_of
 from firmware_py.inference.mixture import bone_prior
-from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.route import BONE, Route
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.route import BONE, Route
 from host_tools.commands.prescribe.taken import DRAWS, Taken
 from host_tools.recordings.recorded_session import RecordedSession
 

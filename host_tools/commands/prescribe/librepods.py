@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from device.speech import FloatArray
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.errors import HostError
 
 FREQUENCIES_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)

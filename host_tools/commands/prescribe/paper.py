@@ -19,13 +19,13 @@ from device.speech import (
     SPEECH_LEVELS_DB_SPL,
     FloatArray,
 )
+from firmware_py.comparisons.space import PRESCRIPTION
 from firmware_py.findings.rows import Cell, Row, no_value, row
 from firmware_py.paper import blocks, head
 from firmware_py.paper.blocks import Paper, Section, Table, rows, section
 from firmware_py.paper.source import Source
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.reasons import NOMINAL_DB, UNIT
-from firmware_py.procedure.tuning.space import PRESCRIPTION
+from firmware_py.terms.reasons import NOMINAL_DB, UNIT
 from host_tools.catalogue import language_of
 from host_tools.commands.prescribe import remarks
 from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription

@@ -15,10 +15,10 @@ from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import Row, row, share_row
 from firmware_py.paper.head import state_row, why_nothing_follows
-from firmware_py.procedure.outcomes import Bound, Verdict
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
+from firmware_py.terms.outcomes import Bound, Verdict
+from firmware_py.terms.reading import read
+from firmware_py.terms.route import BY_AIR
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gap_part import GapMark, GapPart
 from host_tools.commands.prescribe.signs import sign_rows

@@ -5,8 +5,8 @@ from typing import Final
 
 from device.hearing_aid.rules import within_publication
 from firmware_py.findings.rows import Row, level_row, row
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reading import read
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reading import read
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gap_part import GapMark
 

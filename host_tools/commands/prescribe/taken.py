@@ -6,7 +6,7 @@ from typing import Final
 
 from device.speech import FloatArray
 from firmware_py.findings.rows import Row
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.terms.results import ThresholdResult
 
 DRAWS: Final = 4000  # of what is known: the ends of a 95 % band are then good to 0.1 SD
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.space import Setting
 from firmware_py.findings.rows import Row, row
 from firmware_py.paper.blocks import Block, rows, tables
 from firmware_py.paper.tuning_paper import comparisons_row, off_rows, setting_table
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader

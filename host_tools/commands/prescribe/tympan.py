@@ -21,7 +21,7 @@ from device.speech import (
     speech_in_bands,
 )
 from firmware_py.findings.rows import row
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import ENGLISH, language_of
 
 CHANNELS_MAX: Final = 16  # DSL_MXCH_TYMPAN

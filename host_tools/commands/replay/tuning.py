@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.tuning import Tuning
 from firmware_py.journal import Record, SealKey
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.platform.named_file import open_named
-from firmware_py.procedure.events import Action, Event
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.tuning import Tuning
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.terms.events import Action, Event
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.recorded_session import good_records, refuse_earlier

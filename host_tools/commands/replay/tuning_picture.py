@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.inference.preference.regret import off_db
-from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.replay.tuning import Step
 from host_tools.drawings.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
 

@@ -19,7 +19,7 @@ from host_tools.recordings.replayed import DAMAGED, DIFFERENT, UNFINISHED, code_
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
-    from firmware_py.procedure.hearing import HearingTest
+    from firmware_py.session.hearing import HearingTest
     from host_tools.commands.report.history import History
     from host_tools.commands.report.session_report import SessionReport
     from host_tools.recordings.recorded_session import Trial, TrialWatcher

@@ -10,19 +10,19 @@ from typing import Any, Final
 import numpy as np
 
 from firmware_py.calibration.in_force import HOLDING
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.convention import shift_db
 from firmware_py.findings.norms import AgeNorm
 from firmware_py.findings.rows import row
 from firmware_py.inference.kernel import Array
 from firmware_py.paper.head import state_row, verdict_row
 from firmware_py.paper.source import Source
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reading import is_wide, read
-from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
-from firmware_py.procedure.verdicts import has_thresholds, may_conclude
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.reading import is_wide, read
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from host_tools.papers import Shown
 from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial
 

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from firmware_py.ear.ear import EarTest
 from firmware_py.findings.convention import ear_in_convention, shift_db
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.ear_result import result_of
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import ROUTES, Route
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.session.ear_result import result_of
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import ROUTES, Route
+from firmware_py.terms.verdicts import has_thresholds
 from host_tools.commands.report.drawn import (
     curve_of,
     frequencies_hz,

@@ -10,8 +10,8 @@ from typing import Any, Final
 from firmware_py.findings.rows import Cell, no_value, row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.route import BY_AIR, LEFT, RIGHT, ROUTES
 from host_tools import drawing_js
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.history import History

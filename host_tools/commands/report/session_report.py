@@ -9,8 +9,8 @@ from firmware_py.findings.finished import result_as_json
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.source import Source
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.verdicts import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import catalogue_of
 from host_tools.commands.report.drawn import audiogram_as_json

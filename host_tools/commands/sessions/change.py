@@ -25,14 +25,14 @@ from typing import Final, Self
 
 import numpy as np
 
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.level import Level
-from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.settings import BRISK, CLINICAL
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.level import Level
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.settings import BRISK, CLINICAL
+from firmware_py.terms.verdicts import may_conclude
 from host_tools.recordings.as_recorded import KnownThresholds
 
 SHIFT_DB: Final = 10.0  # that counts

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from firmware_py.board.self_check import clock_part
-from firmware_py.procedure.person import compose
-from firmware_py.procedure.settings import BOTH
+from firmware_py.terms.person import compose
+from firmware_py.terms.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
 from host_tools.recordings.names import by_number

@@ -15,12 +15,12 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.data_directory import session_number
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.reading import Kind, Reading
-from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reading import Kind, Reading
+from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About

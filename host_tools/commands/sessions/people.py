@@ -10,14 +10,14 @@ from unicodedata import category, normalize
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal.records import LineError
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.reading import threshold_as_json
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reading import threshold_as_json
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.settings import FIFTY_PERCENT
 from host_tools.commands.sessions.change import (
     Change,
     EarPosterior,

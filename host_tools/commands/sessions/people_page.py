@@ -5,9 +5,9 @@ from importlib.resources import files
 
 from firmware_py.findings.rows import row
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.reading import read
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
 from host_tools.commands.sessions.people_paper import (
     history,

@@ -19,13 +19,13 @@ from firmware_py.findings.rows import (
 )
 from firmware_py.paper import blocks
 from firmware_py.paper.head import state_row, verdict_row
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.reading import Kind, Reading, read
-from firmware_py.procedure.reasons import NOMINAL_DB, UNIT
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import BRISK, CLINICAL, CLINICAL_ASCENDING
-from firmware_py.procedure.verdicts import may_conclude
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reading import Kind, Reading, read
+from firmware_py.terms.reasons import NOMINAL_DB, UNIT
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING
+from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions import change
 from host_tools.commands.sessions.change import SHIFT_DB, Shift
 from host_tools.commands.sessions.entry import mean_row

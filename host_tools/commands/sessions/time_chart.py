@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware_py.procedure.reading import Kind, Reading
+from firmware_py.terms.reading import Kind, Reading
 from host_tools.drawings.symbols import symbol_table
 from host_tools.papers.html import escape
 

@@ -5,17 +5,17 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.objective import BITS
 from firmware_py.findings.statements import so_far
 from firmware_py.platform.data_directory import session_number
-from firmware_py.procedure.attendance import why_checked
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.objective import BITS
-from firmware_py.procedure.outcomes import ASKED, Purpose
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.words import say
+from firmware_py.session.attendance import why_checked
+from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.replay import HearingReplay
+from firmware_py.terms.outcomes import ASKED, Purpose
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.words import say
 from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.grammar import COMMAND_PROTECTED
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.presenter import FINISHED
-from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
+from firmware_py.presenting.presenter import FINISHED
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.tells import AnswerTold, CatchTold, ToneTold
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View, under_way

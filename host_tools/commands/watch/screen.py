@@ -10,8 +10,8 @@ from rich.text import Text
 
 from firmware_py.console.audiogram_text import axis_unit
 from firmware_py.console.wording import readable
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.printable import printable
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.printable import printable
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.colours import (
     EAR_STYLES,

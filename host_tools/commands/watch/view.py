@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from firmware_py.inference.model import on_line
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.verdicts import has_thresholds
 
 
 @dataclass(frozen=True)

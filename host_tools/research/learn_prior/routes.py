@@ -17,7 +17,7 @@ import numpy as np
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.table import Table
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.route import AIR, BONE
+from firmware_py.terms.route import AIR, BONE
 from host_tools.research.learn_prior.sample import patterns
 from host_tools.research.methods.population import (
     Bools,

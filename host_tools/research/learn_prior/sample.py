@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
+from firmware_py.terms.results import PTA4_FREQUENCIES_HZ
 from host_tools.research.methods.population import (
     STRATUM_EDGES_DB_HL,
     Bools,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import Objective
 from firmware_py.inference.construction import RATE_MAX
 from firmware_py.inference.trial_time import TrialTime
-from firmware_py.procedure.objective import Objective
 from host_tools.research.methods.interface import Array, Stimulus, Task
 
 # Profiles whose model has no lapses and no false alarms; they are told the noise only.

@@ -8,10 +8,10 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from firmware_py import Stimulus
+from firmware_py.ear.objective import Objective
 from firmware_py.inference.estimator import InferenceError
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
-from firmware_py.procedure.objective import Objective
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 
 __all__ = [
     "FAILURES",

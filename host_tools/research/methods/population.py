@@ -16,8 +16,8 @@ import numpy as np
 
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.table import Table
-from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
-from firmware_py.procedure.route import AIR
+from firmware_py.terms.results import PTA4_FREQUENCIES_HZ
+from firmware_py.terms.route import AIR
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 

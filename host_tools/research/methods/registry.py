@@ -14,8 +14,8 @@ from device.simulator.own_code import (
     is_own,
     names_in,
 )
+from firmware_py.ear.objective import Objective
 from firmware_py.inference.trial_time import TrialTime
-from firmware_py.procedure.objective import Objective
 from host_tools.errors import HostError
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast, Patterns, learn_patterns
@@ -113,7 +113,7 @@ def objective_named(name: str) -> type[Objective]:
         raise HostError(f"--objective {error}") from None
     if not issubclass(found, Objective):
         raise HostError(
-            f"--objective {name!r} is no class made of Objective (firmware_py.procedure.objective)"
+            f"--objective {name!r} is no class made of Objective (firmware_py.ear.objective)"
         )
     return found
 

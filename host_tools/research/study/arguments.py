@@ -6,7 +6,7 @@ from typing import Final
 
 from device.simulator.kinds import HONEST, KINDS_WORDS
 from device.simulator.odd_ears import ODD_EARS
-from firmware_py.procedure.settings import BRISK, CONDUCTS
+from firmware_py.terms.settings import BRISK, CONDUCTS
 
 SEEDS_USUAL: Final = 20  # an ear
 TRIALS_USUAL: Final = 40

@@ -17,10 +17,10 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.findings.convention import ear_in_convention
-from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.procedure.settings import BRISK, CLINICAL, CLINICAL_ASCENDING, Settings
+from firmware_py.terms.outcomes import Outcome, Verdict
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
+from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.per_frequency import CONVENTIONAL_FREQUENCIES_HZ
 from host_tools.research.methods.staircase import SETTLED as STAIRCASE_SETTLED

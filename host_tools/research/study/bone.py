@@ -10,14 +10,14 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import SimulatedListener
 from device.simulator.operator import Operator
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import gaps_of
-from firmware_py.procedure import tells
-from firmware_py.procedure.events import OPERATOR, Action, Finish
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from firmware_py.terms import tells
+from firmware_py.terms.events import OPERATOR, Action, Finish
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.terms.results import EarResult, SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from host_tools.research.study.bone_people import SCORED_HZ, Person
 from host_tools.research.study.listener import session_seed
 from host_tools.terminal import markdown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.kinds import HONEST
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.library import JIT, VARIABLE
-from firmware_py.procedure.settings import BRISK
+from firmware_py.terms.settings import BRISK
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.research.methods.names import METHODS_FURTHER, METHODS_USUAL

@@ -8,7 +8,7 @@ from device.simulator.kinds import HONEST, KindError, kind_named
 from device.simulator.listener import RESPONSE_TIME_S_MAX, RESPONSE_TIME_S_MIN
 from device.simulator.odd_ears import NUMBERS_MAX as ODD_NUMBERS_MAX
 from device.simulator.odd_ears import ODD_EARS
-from firmware_py.procedure.settings import BRISK, CONDUCTS
+from firmware_py.terms.settings import BRISK, CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import RESPONSE_NOISE_LIMITS_DB, TONES_MAX
 from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, EARS_MAX, PARTS

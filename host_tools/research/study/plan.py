@@ -56,9 +56,9 @@ CHUNKS_MAX: Final = 4096
 # The code that a result depends on; a study is continued only by the same program.
 _CODE: Final = (
     "firmware_py/inference",
-    "firmware_py/procedure/pace.py",
-    "firmware_py/procedure/randomness.py",
-    "firmware_py/procedure/settings.py",
+    "firmware_py/presenting/pace.py",
+    "firmware_py/terms/randomness.py",
+    "firmware_py/terms/settings.py",
     "device/simulator/audiogram.py",
     "device/simulator/courses.py",
     "device/simulator/kinds.py",

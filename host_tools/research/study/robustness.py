@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from device.simulator.operator import NOBODY, Operator
-from firmware_py.procedure.settings import AUTOMATIC
+from firmware_py.terms.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
 
 # Where errors are taken: the frequencies of NHANES; and where nobody there was measured.

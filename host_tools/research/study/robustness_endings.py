@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from device.simulator.odd_ears import ODD_EARS
 from device.simulator.operator import Operator
-from firmware_py.procedure.route import LEFT
-from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
+from firmware_py.terms.route import LEFT
+from firmware_py.terms.settings import AUTOMATIC, BOTH, OFF
 from host_tools.research.study.robustness import (
     DEAD,
     EVERYDAY,

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.wandering import (
     AWAY_AT_THE_START,
     OTHERWISE,
@@ -22,7 +23,6 @@ from firmware_py.inference.mixture.wandering import (
     WANDERS_OFF,
 )
 from firmware_py.inference.profiles import MixtureProfile, profile_named
-from firmware_py.procedure.objective import BITS
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.study.listener import Answering, Listener, uniforms

@@ -10,10 +10,10 @@ from typing import Final
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import Ear
+from firmware_py.ear.mean_threshold import GRADES_DB_HL
 from firmware_py.findings.grades import person_grade
-from firmware_py.procedure.mean_threshold import GRADES_DB_HL
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
-from firmware_py.procedure.results import (
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.terms.results import (
     PTA4_FREQUENCIES_HZ,
     EarResult,
     MeanThreshold,

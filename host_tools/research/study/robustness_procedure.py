@@ -17,12 +17,12 @@ from device.simulator.listener import (
     number_of,
 )
 from device.simulator.operator import NOBODY, Operator
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.procedure.settings import AUTOMATIC, Settings
-from firmware_py.procedure.words import say
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.results import EarResult, SessionResult
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
+from firmware_py.terms.settings import AUTOMATIC, Settings
+from firmware_py.terms.words import say
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, Found

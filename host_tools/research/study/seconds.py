@@ -11,13 +11,13 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.listener import Ear as Side
+from firmware_py.ear.objective import Objective
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.objective import Objective
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.procedure.settings import BOTH, Settings
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
+from firmware_py.terms.settings import BOTH, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
 from host_tools.research.methods.registry import objective_named

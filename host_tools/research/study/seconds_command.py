@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from firmware_py.procedure.settings import CONDUCTS
+from firmware_py.terms.settings import CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.registry import check_objective
 from host_tools.research.study.ears import Tables, other_ears

@@ -14,8 +14,8 @@ import numpy as np
 
 from device.simulator.listener import response_time_s
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.settings import BRISK, Settings
+from firmware_py.presenting.pace import Pace
+from firmware_py.terms.settings import BRISK, Settings
 from host_tools.research.methods.interface import FAILURES, Array, Banded, Method, Task
 from host_tools.research.methods.registry import Learned, make_method, objective_named
 from host_tools.research.study.listener import (

@@ -10,12 +10,12 @@ from typing import Final
 
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Listener
-from firmware_py.procedure import tells
-from firmware_py.procedure.events import Action, Event
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.presenter import LATE, LISTENING
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import LATE, LISTENING
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms import tells
+from firmware_py.terms.events import Action, Event
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.settings import Settings
 
 CHECK: Final = "attention"  # a clear tone that asks whether the listener attends
 PARTS: Final = (*(str(purpose) for purpose in Purpose), CHECK)

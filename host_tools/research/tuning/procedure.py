@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.comparisons.events import PlaySpeech, SpeechEnded, StopSpeech
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.tuning import Tuning
 from firmware_py.inference.preference.answer import Answer
-from firmware_py.procedure import events
-from firmware_py.procedure.events import HEARD_BUTTON, UNSURE_BUTTON
-from firmware_py.procedure.tuning.events import PlaySpeech, SpeechEnded, StopSpeech
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.tuning import Tuning
+from firmware_py.terms import events
+from firmware_py.terms.events import HEARD_BUTTON, UNSURE_BUTTON
 from host_tools.research.tuning.course import regret
 from host_tools.research.tuning.people import LIMIT_DB, NUMBERS, WISH_SD_DB, Person, SettingDb
 

@@ -16,7 +16,7 @@ from device.calibration.readings import (
 )
 from device.calibration.retspl import reference_levels
 from firmware_py.calibration.file import calibration_from
-from firmware_py.procedure.route import BY_AIR, Route
+from firmware_py.terms.route import BY_AIR, Route
 from tests.calibration.calibrations import content
 
 

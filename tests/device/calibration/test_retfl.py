@@ -6,7 +6,7 @@ import pytest
 from device.calibration.retfl import VIBRATORS, reference_forces
 from device.calibration.retspl import UnknownTransducerError
 from firmware_py.calibration.file import MASTOID, RETFL_LIMITS_DB_UN
-from firmware_py.procedure.route import BY_BONE
+from firmware_py.terms.route import BY_BONE
 
 
 @pytest.mark.parametrize(

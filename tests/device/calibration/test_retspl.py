@@ -7,7 +7,7 @@ import pytest
 
 from device.calibration.retspl import TABLES, UnknownTransducerError, reference_levels
 from firmware_py.calibration.file import RETSPL_LIMITS_DB_SPL
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.terms.route import BY_AIR
 
 # The project's collection of quotations lies beside it where it is developed.
 # A maker's own table is in none of the quotations.

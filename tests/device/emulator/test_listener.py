@@ -13,7 +13,7 @@ from device.simulator.serve import serve_in_thread
 from device.simulator.world import World
 from firmware_py.link import command
 from firmware_py.platform.board_time import BoardTime
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import MS, Bench
 from tests.firmware.whole_sessions import a_listener, finish_and_place, result_of, stimuli_of

@@ -16,7 +16,7 @@ from device.hearing_aid.fit import (
 )
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.whose import Whose
-from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
+from firmware_py.comparisons.space import DIMENSIONS, STEP_DB, Setting
 
 CENTERS_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0)
 

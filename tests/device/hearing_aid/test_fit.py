@@ -19,7 +19,7 @@ from device.hearing_aid.fit import (
     Fit,
     FitError,
 )
-from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, Setting
 from tests.budget import examples
 from tests.device.hearing_aid.fits import (
     CENTERS_HZ,

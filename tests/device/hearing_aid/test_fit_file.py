@@ -22,7 +22,7 @@ from device.hearing_aid.fit_file import (
 )
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.whose import Whose
-from firmware_py.procedure.tuning.space import Setting
+from firmware_py.comparisons.space import Setting
 from tests.budget import examples
 from tests.device.hearing_aid.fits import fits, plain_fit
 

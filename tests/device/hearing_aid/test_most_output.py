@@ -10,7 +10,7 @@ from device.hearing_aid.most_output import EXTREMES, Loudest, loudest, tones, wo
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.processing import file_aid
 from device.hearing_aid.rules import RULES
-from firmware_py.procedure.tuning.space import PRESCRIPTION
+from firmware_py.comparisons.space import PRESCRIPTION
 
 pytestmark = pytest.mark.xdist_group("aid_of_a_file")
 # Of limits that jump by tens of dB from a band to the next, as no ear's do.

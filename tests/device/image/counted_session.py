@@ -13,7 +13,7 @@ from array import array
 from typing import Final
 
 from firmware_py import ThresholdEstimator
-from firmware_py.procedure.objective import BITS
+from firmware_py.ear.objective import BITS
 
 SESSIONS: Final = 3  # that are counted
 SMALL_NUMBERS: Final = 257  # that Python keeps ready

@@ -6,10 +6,10 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, point_to
 from device.simulator.head import Head
 from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
-from firmware_py.procedure.events import Continued, EarNamed, Play
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
+from firmware_py.terms.events import Continued, EarNamed, Play
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.tells import EarCheckTold, EarphonesTold
 from tests.firmware.whole_sessions import Leaves
 
 OTHER: dict[Ear, Ear] = {"left": "right", "right": "left"}

@@ -14,7 +14,7 @@ from device.simulator.earphones import Worn
 from device.simulator.head import OCCLUSION_DB, SLIP_DB, Head, Vibrator
 from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.errors import HostError
 from tests.link.example import TONE, ExampleHost

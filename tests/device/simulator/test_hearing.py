@@ -4,7 +4,7 @@ import pytest
 
 from device.simulator import hearing
 from device.simulator.hearing import SimulatedTest
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener
 
 

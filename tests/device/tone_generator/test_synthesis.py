@@ -16,7 +16,7 @@ from device.tone_generator.synthesis import (
 )
 from device.tone_generator.voices import CUT_MS, NoiseVoice, ToneVoice
 from firmware_py.link.messages import NOISE_DBFS_MAX
-from firmware_py.procedure.settings import PLATEAU_MS_MIN, RISE_TIME_MS, Settings
+from firmware_py.terms.settings import PLATEAU_MS_MIN, RISE_TIME_MS, Settings
 from tests.budget import quick
 from tests.device.tone_generator.sound import (
     BLOCK_FRAMES,

@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 
 from firmware_py.findings.rows import row, share_row
-from firmware_py.procedure.reasons import DATES, OF_BONE, Code
-from firmware_py.procedure.route import ROUTES, Route
-from firmware_py.procedure.words import say
+from firmware_py.terms.reasons import DATES, OF_BONE, Code
+from firmware_py.terms.route import ROUTES, Route
+from firmware_py.terms.words import say
 from host_tools.catalogue import (
     ENGLISH,
     LANGUAGES,

@@ -22,10 +22,10 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import BONE, Route
 from host_tools.commands import demo as demo_module
 from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
 from host_tools.commands.replay.what_if.comparison import BONE_LEFT_OUT, Comparison

@@ -24,8 +24,8 @@ from device.sound_card.local_board import LocalBoard
 from device.sound_card.wav import RATE_HZ, WavOutput
 from device.tone_generator.constant import STEP
 from firmware_py.link.frames import decode, encode
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.settings import Settings
 from host_tools.commands import listen
 from host_tools.commands.listen import LIMIT_DBFS, climb, confirm
 from host_tools.errors import HostError

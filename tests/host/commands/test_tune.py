@@ -18,8 +18,8 @@ from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.sound import write_wav
 from device.hearing_aid.whose import Whose
 from device.simulator.talker import synthetic_speech
+from firmware_py.comparisons.space import Setting
 from firmware_py.journal import read_journal
-from firmware_py.procedure.tuning.space import Setting
 from host_tools.commands import fitting
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.devices.hearing_aid import HearingAidProcess

@@ -10,10 +10,10 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.tells import (
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.tells import (
     BoardLostTold,
     EarCheckTold,
     EarphonesTold,
@@ -24,7 +24,7 @@ from firmware_py.procedure.tells import (
     Tell,
     ToneTold,
 )
-from firmware_py.procedure.words import say
+from firmware_py.terms.words import say
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator

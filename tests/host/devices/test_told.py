@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from firmware_py.operator.replies import pairs, result_words
-from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome, Why
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.tells import BoardLostTold, Tell
+from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
+from firmware_py.terms.reading import read
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.tells import BoardLostTold, Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock

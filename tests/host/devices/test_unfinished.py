@@ -13,9 +13,9 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import WholeRun
 from firmware_py.platform.data_directory import SESSION, TUNING
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.identity import Identity
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import Settings
 from host_tools.devices.unfinished import check_tuning, find_unfinished
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.procedure.person import Person
+from firmware_py.terms.person import Person
 from host_tools.errors import HostError
 from host_tools.recordings.heading import COMMENTS_LETTERS_MAX, NO_HEADING, read_heading
 

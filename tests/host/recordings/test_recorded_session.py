@@ -10,8 +10,8 @@ import pytest
 from firmware_py.inference.kernel import Array
 from firmware_py.journal import read_journal
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.route import Route
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.route import Route
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import Mixture, RecordedThresholds
 from host_tools.recordings.recorded_session import (

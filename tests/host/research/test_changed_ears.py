@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import BRISK
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import BRISK
 from host_tools.commands.sessions.change import CHANGED
 from host_tools.research import changed_ears
 from host_tools.research.changed_ears import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firmware_py.procedure.clinical_offset import clinical_offset_db
+from firmware_py.ear.clinical_offset import clinical_offset_db
 from host_tools.research.clinical_offset import METHODS, classical, main, offset
 from tests.budget import either
 

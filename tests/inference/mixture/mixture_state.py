@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.arrays import Gaussian, Scratch, Sites
 from firmware_py.inference.mixture.expectation_propagation import (
     DAMPING,
@@ -16,7 +17,6 @@ from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import find_margins, see_all
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
-from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.population import POPULATION, moments
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray

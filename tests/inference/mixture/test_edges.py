@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.edges import LowerEdge, lower_edge, upper_edge
 from firmware_py.inference.rate import Seconds
-from firmware_py.procedure.objective import BITS
 from tests.budget import either, quick, quick_rows
 from tests.inference.mixture.population import POPULATION
 from tests.inference.mixture.selection_problems import (

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.arrays import (
     TIMED_LISTENER_ENTRIES,
     Gaussian,
@@ -26,7 +27,6 @@ from firmware_py.inference.mixture.response_times import (
 )
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.inference.psychometric import HEARD
-from firmware_py.procedure.objective import BITS
 from tests.inference.listeners import listener
 from tests.inference.mixture.mixture_state import scratch_for
 from tests.inference.mixture.population import POPULATION

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import BITS, Objective
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture.edges import (
@@ -23,7 +24,6 @@ from firmware_py.inference.mixture.edges import (
 from firmware_py.inference.mixture.selection import ROUNDING_BITS
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
-from firmware_py.procedure.objective import BITS, Objective
 from tests.budget import either, quick, quick_rows
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_py.ear.objective import STRIDES_DB
 from firmware_py.inference.mixture.stride import strode
-from firmware_py.procedure.objective import STRIDES_DB
 
 LOWEST_DB_HL = -10.0
 RULE = (LOWEST_DB_HL, STRIDES_DB)

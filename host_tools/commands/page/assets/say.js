@@ -1,4 +1,4 @@
-// Says rows and reasons by the sentences of a language, as procedure/words.py does.
+// Says rows and reasons by the sentences of a language, as terms/words.py does.
 
 const PLACE = /\{(\w+)\}/g;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(?:(Z)|([+-]\d\d:\d\d))?)?$/;

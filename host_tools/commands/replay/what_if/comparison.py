@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
-from firmware_py.procedure.verdicts import has_thresholds
-from firmware_py.procedure.words import SENTENCES
+from firmware_py.terms.reading import Kind, read
+from firmware_py.terms.route import Route
+from firmware_py.terms.verdicts import has_thresholds
+from firmware_py.terms.words import SENTENCES
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import ReplayedSession

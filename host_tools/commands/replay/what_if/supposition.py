@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from firmware_py.ear.measurement import give
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.platform.own_prior import OwnPrior, shorten
-from firmware_py.procedure.measurement import give
-from firmware_py.procedure.presentation import Observation
-from firmware_py.procedure.route import Route
+from firmware_py.terms.presentation import Observation
+from firmware_py.terms.route import Route
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import ReplayedSession
 

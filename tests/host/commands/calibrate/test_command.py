@@ -19,7 +19,7 @@ from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration, read_configuration
-from firmware_py.procedure.route import AIR, BONE, BY_AIR, BY_BONE, Route
+from firmware_py.terms.route import AIR, BONE, BY_AIR, BY_BONE, Route
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.guide import Readings, kept_beside

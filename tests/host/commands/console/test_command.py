@@ -19,7 +19,7 @@ from prompt_toolkit.document import Document
 
 from firmware_py.console.pin import PinHash, PinLock
 from firmware_py.platform.program import INTERRUPTED
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import history_path
 from host_tools.commands.console.lines import is_pin, words_of

@@ -12,11 +12,11 @@ import pytest
 from device.audiogram_tables.table import Table
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.statements import as_told
-from firmware_py.procedure.outcomes import Outcome, WhichEar
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.route import Route
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.outcomes import Outcome, WhichEar
+from firmware_py.terms.reading import read
+from firmware_py.terms.results import SessionResult, ThresholdResult
+from firmware_py.terms.route import Route
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import Encode
 from tests.host.commands.export.every_form import Leaf, leaves_of

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.findings.convention import higher
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.person import Person
+from firmware_py.terms.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.terms.route import BONE, Route
 from host_tools.commands.export import bundle, csv_table, formats, long_table
 from host_tools.commands.export.document_session import Sessions
 from host_tools.commands.export.examination import Examination, read_examination

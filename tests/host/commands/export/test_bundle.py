@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.words import say
 from firmware_py.sessions import session_record
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.words import say
 from host_tools.commands.export.bundle import CLASSICAL
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.gaps import gap_note

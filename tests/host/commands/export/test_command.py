@@ -10,12 +10,12 @@ from pathlib import Path
 from firmware_py.findings.finished import threshold_with_width
 from firmware_py.findings.statements import as_told
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import BY_AIR
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import BY_AIR
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
 from host_tools.commands.export.examination import read_examination
 from host_tools.recordings.recorded_session import replay_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT, as_csv, as_fhir, as_json

@@ -21,8 +21,8 @@ from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.person import Person
+from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.person import Person
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.long_table import COLUMNS

@@ -9,10 +9,10 @@ import pytest
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.statements import as_told
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import Settings
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.schema import schema_text
 from tests.host.commands.export.sessions import (

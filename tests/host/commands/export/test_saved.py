@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from firmware_py.journal import read_journal
-from firmware_py.procedure.record_checks import ResultError
+from firmware_py.terms.record_checks import ResultError
 from host_tools.commands.export.document_session import (
     JSON_FORMAT,
     Sessions,

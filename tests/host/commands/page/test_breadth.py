@@ -12,11 +12,11 @@ from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.findings.rows import row
 from firmware_py.paper.session_paper import paper_of
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import Settings
 from host_tools.catalogue import ENGLISH, LANGUAGES, language_of
 from host_tools.commands.export.schema import schema_text
 from host_tools.recordings.heading import Heading

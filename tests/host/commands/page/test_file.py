@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from firmware_py.board.self_check import PARTS
+from firmware_py.comparisons import tells as of_tuning
 from firmware_py.console.command_row import help_lines
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
-from firmware_py.procedure import outcomes, presenter, tells
-from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning import tells as of_tuning
+from firmware_py.presenting import presenter
+from firmware_py.terms import outcomes, tells
+from firmware_py.terms.settings import Settings
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.words import say
 from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device

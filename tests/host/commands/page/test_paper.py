@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from firmware_py.calibration.in_force import STATES
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.verdicts import has_thresholds
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.verdicts import has_thresholds
 from host_tools.commands.page.assemble import modules
 from host_tools.commands.report.drawn import watermark
 from tests.host.commands.page.in_javascript import run, text_of_paper, words

@@ -10,9 +10,9 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.head import Head
 from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.presenter import PAUSED
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import Settings
 from host_tools.catalogue import LANGUAGES
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device

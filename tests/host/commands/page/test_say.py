@@ -1,4 +1,4 @@
-"""The page says rows and reasons as `Language` in procedure/words.py does, in every language."""
+"""The page says rows and reasons as `Language` in terms/words.py does, in every language."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.findings.rows import row
-from firmware_py.procedure.reasons import Code, as_json
+from firmware_py.terms.reasons import Code, as_json
 from host_tools.catalogue import LANGUAGES, REASONS, catalogue_of, language_of
 from host_tools.commands.page import knowledge
 from host_tools.commands.page.knowledge import UNSHOWN

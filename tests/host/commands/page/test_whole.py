@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.rows import row
-from firmware_py.procedure.reasons import NOMINAL_DB
 from firmware_py.sessions.archive import recorded_result
+from firmware_py.terms.reasons import NOMINAL_DB
 from host_tools.catalogue import language_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn

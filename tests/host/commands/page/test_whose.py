@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from device.simulator.world import World
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.person import Person
+from firmware_py.terms.settings import Settings
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_breadth import expect_result, save, start_short

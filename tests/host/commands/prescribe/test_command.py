@@ -18,12 +18,12 @@ from device.hearing_aid.whose import Whose
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
+from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import CLINICAL_ASCENDING
 from host_tools.catalogue import language_of
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,

@@ -12,7 +12,7 @@ import pytest
 
 from device.hearing_aid.limits import SPEECH_PEAKS_DB
 from device.speech import FloatArray, speech_in_bands
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription, prescribe_session
 from host_tools.commands.prescribe.equaliser import (
     GAIN_MAX_DB,

@@ -8,7 +8,7 @@ import pytest
 
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
 from device.hearing_aid.fit_file import fit_of_text
-from firmware_py.procedure.tuning.space import Setting
+from firmware_py.comparisons.space import Setting
 from host_tools.commands.prescribe.exports import AID_ENDINGS, check_ears, fit_as
 from host_tools.errors import HostError
 from tests.device.hearing_aid.fits import plain_ear, plain_fit

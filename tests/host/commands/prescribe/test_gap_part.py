@@ -14,9 +14,9 @@ from device.hearing_aid.limits import CLOSED, OPEN
 from device.speech import SPEECH_LEVELS_DB_SPL
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.mixture.bone_prior import usual_gap_db
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT, Route
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.route import LEFT, RIGHT, Route
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe import exports
 from host_tools.commands.prescribe.ear_prescription import (

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 import host_tools.commands.prescribe as room
-from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.terms.outcomes import MaskingMark
 from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,

@@ -10,14 +10,14 @@ from rich.console import Console
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
+from firmware_py.comparisons.outcomes import Finding
+from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.journal import FORMAT_VERSION, read_journal
 from firmware_py.journal.records import encode_line
 from firmware_py.paper.blocks import Paper, Table
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.tuning.outcomes import Finding
-from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.terms.reasons import Code, reason
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.prescribe.ear_prescription import (

@@ -12,11 +12,11 @@ from hypothesis import settings as budget
 from device.hearing_aid.fit import BandFit, EarFit, Fit, FitError
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.speech import speech_in_bands
+from firmware_py.comparisons.space import Setting
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.procedure.tuning.space import Setting
 from host_tools.commands.prescribe.tympan import preset
 from tests.budget import examples
 from tests.device.hearing_aid.fits import plain_band, plain_fit, settings

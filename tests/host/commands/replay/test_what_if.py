@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import read_journal
-from firmware_py.procedure.person import Person
+from firmware_py.terms.person import Person
 from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet, draw_ears
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.commands.replay.what_if.supposition import Supposition

@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.ear.ear import EarTest
 from firmware_py.findings.air_bone_gap import EarGaps, LossType
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.gaps import gap_remarks, loss_rows, missing_rows
 from firmware_py.paper.source import Source
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
-from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of

@@ -14,10 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from device.simulator.world import World
-from firmware_py.procedure.caps import ATTENTION_TONES_MAX
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.ear.caps import ATTENTION_TONES_MAX
+from firmware_py.terms.person import Person
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from host_tools.main import main
 from host_tools.recordings.recorded_session import Trial
 from tests.firmware.whole_sessions import a_listener

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.terms.reasons import Code, reason
 from host_tools import extras
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.history import History

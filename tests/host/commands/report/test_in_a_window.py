@@ -9,8 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.route import BY_BONE
+from firmware_py.terms.person import Person
+from firmware_py.terms.route import BY_BONE
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.commands.sessions.entry import entry_of

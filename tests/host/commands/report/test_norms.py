@@ -12,8 +12,8 @@ from firmware_py.findings.norms import (
     norm_of,
     spread_until_years,
 )
-from firmware_py.procedure.outcomes import MaskingMark
-from firmware_py.procedure.person import Person, Sex
+from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.person import Person, Sex
 from tests.host.commands.report.test_referral import ear
 
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of

@@ -21,10 +21,10 @@ from firmware_py.calibration.in_force import (
     CalibrationInForce,
     load_calibration,
 )
-from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import BY_BONE
+from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import BY_BONE
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.main import main

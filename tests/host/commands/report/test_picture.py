@@ -15,8 +15,8 @@ from matplotlib.transforms import Bbox
 from rich.console import Console
 
 from firmware_py.findings.rows import row
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.results import ConfirmedThreshold, EarResult
 from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.legend import character_of, draw_mark

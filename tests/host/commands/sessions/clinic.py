@@ -11,9 +11,9 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import read_journal
-from firmware_py.procedure.person import Person as Told
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.person import Person as Told
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import Settings
 from tests.calibration import calibrations
 from tests.host.journals import on_day, write_again
 

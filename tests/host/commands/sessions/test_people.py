@@ -19,9 +19,9 @@ from firmware_py.calibration.file import calibration_from
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.rows import LEAST_SHARE, Row, band_row, level_row
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.reading import read
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.sessions import people as people_module
 from host_tools.commands.sessions.change import (

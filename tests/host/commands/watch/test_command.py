@@ -13,8 +13,8 @@ from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.reading import read
+from firmware_py.terms.settings import Settings
 from host_tools.catalogue import language_of
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module

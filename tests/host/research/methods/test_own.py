@@ -116,7 +116,7 @@ WRONG = """\
 from dataclasses import replace
 import numpy as np
 from device.simulator.courses import Moment
-from firmware_py.procedure.objective import Objective
+from firmware_py.ear.objective import Objective
 from host_tools.research.methods.interface import Stimulus
 
 class Nothing: pass

@@ -12,7 +12,7 @@ import pytest
 
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from host_tools.main import main
 from host_tools.research.study.as_published import (
     LIMIT,

@@ -12,7 +12,7 @@ from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
 from firmware_py.findings.air_bone_gap import EarGaps
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
-from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.terms.results import EarResult, SessionResult
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.study import bone_command

@@ -13,12 +13,12 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
-from firmware_py.procedure import events
-from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import Settings
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms import events
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
 from host_tools.research.study.ears import read_table

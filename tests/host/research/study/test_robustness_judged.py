@@ -8,16 +8,16 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import Ear
-from firmware_py.procedure.mean_threshold import GRADES_DB_HL
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import (
+from firmware_py.ear.mean_threshold import GRADES_DB_HL
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.results import (
     EarResult,
     MeanThreshold,
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.procedure.route import Route
+from firmware_py.terms.route import Route
 from host_tools.research.study.robustness import Found, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_endings import ENDING_CASES

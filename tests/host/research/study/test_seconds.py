@@ -10,7 +10,7 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
-from firmware_py.procedure.settings import Settings
+from firmware_py.terms.settings import Settings
 from host_tools import terminal
 from host_tools.main import main
 from host_tools.research.study.ears import Tables

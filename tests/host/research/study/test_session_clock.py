@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from device.simulator.listener import RESPONSE_TIME_S_MAX
-from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.pace import Pace
+from firmware_py.terms.settings import Settings
 from host_tools.research.study.listener import response_speeds, session_seed, uniforms
 from host_tools.research.study.session import SessionClock
 

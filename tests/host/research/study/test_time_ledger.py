@@ -7,10 +7,10 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, Ear, Noise, Press, SimulatedListener
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.presenting.pace import Pace
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
 from host_tools.research.study.time_ledger import (
     ANSWERED,
     CHECK,

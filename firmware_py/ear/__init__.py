@@ -1,0 +1,1 @@
+"""The test of one ear by one route; no time in it."""

@@ -1,0 +1,177 @@
+"""Whether the listener of one ear attends: clear tones that ask for it, and what shows in answers.
+
+The tones that tell most of a threshold are near it, where a miss tells nothing of attention. So a
+few clear tones are asked when the ear is known, and more after one was missed: like catch trials,
+the other way round. They are tones like others: the estimator takes their answers as well.
+"""
+
+import math
+from functools import cached_property
+from typing import Final
+
+from firmware_py.ear import model_checks
+from firmware_py.ear.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
+from firmware_py.ear.model_checks import ClearTones, Pauses, clear_margin_db
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.presentation import Observation, without
+
+CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
+CHECKS_AFTER_AIR: Final = 2  # the listener attended then, and may have tired since
+CHECKS_IN_DOUBT_AFTER_AIR: Final = 3
+# A miss that had at most this probability by all other answers is surprising; a clear tone missed
+# is so in any case.
+SURPRISING: Final = 0.1
+
+
+class Attention:
+    """The checks of attention of one ear.
+
+    Attributes
+    ----------
+    answers : list of Observation
+        Every tone before the confirmation, in order, those of the familiarisation included.
+    pauses : Pauses
+    doubted : bool
+        Whether the listener missed a clear tone in the other ear.
+    away_tones : int
+        How many tones were answered in runs without attention, and asked again.
+    """
+
+    def __init__(self, audiogram: ThresholdEstimates) -> None:
+        self._audiogram = audiogram
+        self._levels = audiogram.levels
+        self._estimator = audiogram.estimator
+        self.answers: list[Observation] = []
+        self.pauses = Pauses()
+        self.doubted = False
+        self.away_tones = 0
+        self.runs_asked_again = 0
+        follows_air = self._levels.route.kind.follows_air
+        self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
+        self._more = CHECKS_IN_DOUBT_AFTER_AIR if follows_air else CHECKS_IN_DOUBT
+        self._checks: list[Observation] = []
+        self._wanted = 0  # checks, by the last look
+
+    @cached_property
+    def modelled(self) -> bool:
+        """Return whether the estimator models listeners who do not attend; Laplace's do not."""
+        return len(self._estimator.listener_shares) > 1
+
+    @property
+    def checks_asked(self) -> int:
+        """Return how many clear tones were asked as checks."""
+        return len(self._checks)
+
+    @property
+    def checks_missed(self) -> int:
+        """Return how many of them were not answered."""
+        return sum(each.heard is False for each in self._checks)
+
+    @property
+    def checks_to_come(self) -> int:
+        """Return how many clear tones are still expected to be asked as checks."""
+        if not self.modelled:
+            return 0
+        expected = self._wanted or self._usual + (self._more if self.doubted else 0)
+        return max(expected - len(self._checks), 0)
+
+    def clear(self) -> ClearTones:
+        """Count the clear tones of this ear, by all that is known of it now."""
+        if not self._estimator.trial_count:
+            return ClearTones()
+        low_hz, high_hz = self._estimator.frequency_range_hz
+        tones = [
+            (each.presentation, each.heard)
+            for each in self.answers
+            if not any(each is check for check in self._checks)
+            and low_hz <= each.presentation.frequency_hz <= high_hz
+        ]
+        at_hz = list(dict.fromkeys(tone.frequency_hz for tone, _ in tones))
+        _, high_db_hl = self._estimator.threshold_band(at_hz, BAND_PROBABILITY)
+        clear_db_hl = dict(zip(at_hz, (high_db_hl + self._margin_db()).tolist(), strict=True))
+        return self._clear_checks() + model_checks.clear_tones(
+            [tone.level_db_hl for tone, _ in tones],
+            [heard for _, heard in tones],
+            [clear_db_hl[tone.frequency_hz] for tone, _ in tones],
+        )
+
+    def _margin_db(self) -> float:
+        return clear_margin_db(self._estimator.hyperparameters.response_noise_db)
+
+    def _doubt(self, tones: list[Observation]) -> bool:
+        """Return whether a miss in this session was surprising."""
+        if self.doubted or self.clear().missed > 0:
+            return True
+        expected = self._estimator.answer_probabilities.tolist()
+        return any(
+            each.heard is False and probability <= SURPRISING
+            for each, probability in zip(tones, expected, strict=True)
+        )
+
+    def next_check(self, tones: list[Observation]) -> tuple[float, float] | None:
+        """Return the frequency and level of a clear tone to be asked, None if there is none.
+
+        Parameters
+        ----------
+        tones : list of Observation
+            The estimator's.
+        """
+        if not self.modelled:
+            return None
+        self._wanted = self._usual + (self._more if self._doubt(tones) else 0)
+        if self._checks and self._checks[-1].heard is False:
+            tone = self._checks[-1].presentation
+            if len(self._checks_at(tone.frequency_hz)) == 1:
+                return tone.frequency_hz, tone.level_db_hl  # was it the listener, or the ear?
+        return self._clear_tone() if len(self._checks) < self._wanted else None
+
+    def _clear_tone(self) -> tuple[float, float] | None:
+        """Return the softest clear tone where fewest were asked, None if there is none."""
+        found = []
+        margin_db = self._margin_db() + CHECK_ABOVE_DB
+        for each in self._audiogram.estimates():
+            level_db_hl = math.ceil(each.high_db_hl + margin_db)
+            if (
+                each.mark == Outcome.MEASURED
+                and each.frequency_hz not in self._levels.route.kind.inter_octave_hz
+                and level_db_hl <= self._levels.ceiling_db_hl(each.frequency_hz)
+                and not (self._checks_at(each.frequency_hz) and self._is_unheard(each.frequency_hz))
+            ):
+                asked = len(self._checks_at(each.frequency_hz))
+                found.append((asked, level_db_hl, each.frequency_hz))
+        if not found:
+            return None
+        _, level_db_hl, frequency_hz = min(found)
+        return frequency_hz, level_db_hl
+
+    def take_check(self, observation: Observation) -> None:
+        """Take the answer to a tone that `next_check` named."""
+        self._checks.append(observation)
+
+    def _checks_at(self, frequency_hz: float) -> list[Observation]:
+        return [o for o in self._checks if o.presentation.frequency_hz == frequency_hz]
+
+    def _is_unheard(self, frequency_hz: float) -> bool:
+        """Return whether no check there was heard: the threshold may be higher than believed."""
+        return not any(o.heard is not False for o in self._checks_at(frequency_hz))
+
+    def _clear_checks(self) -> ClearTones:
+        """Count the checks: they were clear by all that was known before them."""
+        clear = [o for o in self._checks if not self._is_unheard(o.presentation.frequency_hz)]
+        return ClearTones(len(clear), sum(o.heard is False for o in clear))
+
+    def forget(self, observations: list[Observation]) -> int:
+        """Forget these answers: nobody seems to have listened. Return how many checks are gone."""
+        before = self.checks_asked
+        self.answers = without(self.answers, observations)
+        self._checks = without(self._checks, observations)
+        return before - self.checks_asked
+
+    def away(self, tones: list[Observation]) -> list[Observation]:
+        """Return those of the estimator's tones that were answered in runs without attention."""
+        if not self.modelled:
+            return []
+        if self._audiogram.asked.moves_with_noise():  # the other ear answers: the listener attends
+            return []
+        return [tones[i] for i in model_checks.tones_away(self._estimator.attended.tolist())]

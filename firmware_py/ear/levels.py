@@ -1,0 +1,123 @@
+"""The levels of one ear's tones: what limits them, and how fast they may rise."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import STEP_UP_MAX_DB, STEP_UP_NEARBY_OCTAVES, Settings
+
+NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at another frequency
+
+# Of route and frequency in Hz: the highest level that can be reached there, dB HL.
+Highest = Callable[[Route, float], float]
+
+
+def no_limit(_route: Route, _frequency_hz: float) -> float:
+    """Return that any level can be reached."""
+    return math.inf
+
+
+class Levels:
+    """Which levels one ear may be given by a route.
+
+    Parameters
+    ----------
+    route : Route
+    settings : Settings
+        Those of the session.
+    highest_db_hl : callable
+        Of route and frequency: the highest level that can be reached there.
+    """
+
+    def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
+        self.route = route
+        self._settings = settings
+        self.floor_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])  # the lowest
+        self._highest_db_hl = highest_db_hl
+        self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
+        self.left_out_hz: list[float] = []  # nothing is asked at these
+        self._last_db_hl: float | None = None
+        self._last_beside_db_hl = math.inf  # by the ear's other route since then
+        self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
+
+    def limit_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level that may be asked at a frequency, and can be reached there."""
+        limit_db_hl = self._limits_db_hl.get(frequency_hz)
+        if limit_db_hl is None:
+            reach_db_hl = self._highest_db_hl(self.route, frequency_hz)
+            highest_db_hl = self.route.kind.highest_db_hl(frequency_hz)
+            limit_db_hl = min(self._settings.level_max_db_hl, highest_db_hl, reach_db_hl)
+            self._limits_db_hl[frequency_hz] = limit_db_hl
+        return limit_db_hl
+
+    def lower_limit(self, frequency_hz: float, limit_db_hl: float) -> None:
+        """Ask no higher from now on at a frequency: what is louder would not tell of this ear."""
+        self._limits_db_hl[frequency_hz] = min(self.limit_db_hl(frequency_hz), limit_db_hl)
+
+    def limits_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
+        """Return `limit_db_hl` of each."""
+        return [self.limit_db_hl(f) for f in frequencies_hz]
+
+    def ceiling_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level of the next tone if it is at this frequency.
+
+        Nothing is much louder than the tone before, or than what was presented nearby already. A
+        tone before by the other route is none to rise further from than from the last by this one,
+        or from the familiar level where this one has none yet.
+        """
+        limit_db_hl = self.limit_db_hl(frequency_hz)
+        beside_db_hl = self._last_beside_db_hl
+        if self._last_db_hl is None:
+            familiar_db_hl = self._settings.familiar_level_db_hl
+            return min(limit_db_hl, familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
+        known_db_hl = [
+            level_db_hl
+            for known_hz, level_db_hl in self._loudest_db_hl.items()
+            if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
+        ]
+        before_db_hl = max([min(self._last_db_hl, beside_db_hl), *known_db_hl])
+        return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
+
+    def within_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return a level, or the softest or the loudest of the test if it lies beyond."""
+        return min(max(level_db_hl, self.floor_db_hl), self.limit_db_hl(frequency_hz))
+
+    def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
+        """Return a tone at this level, rounded to the audiometer's step, within every limit.
+
+        A request at or above the limit gives the limit, even where that is no whole step.
+        """
+        level = limit = self.limit_db_hl(frequency_hz)
+        if level_db_hl < limit:
+            step_db = self._settings.level_step_db
+            steps = round((level_db_hl - self.floor_db_hl) / step_db)
+            level = self.floor_db_hl + steps * step_db
+        level = max(min(level, self.ceiling_db_hl(frequency_hz)), self.floor_db_hl)
+        return Presentation(purpose, frequency_hz, level)
+
+    def note_tone(self, tone: Presentation) -> None:
+        """Remember a tone that was presented: the next ones may be louder by so much."""
+        if tone.purpose == Purpose.CATCH:  # a silence has no level
+            return
+        self._last_db_hl, self._last_beside_db_hl = tone.level_db_hl, math.inf
+        loudest_db_hl = self._loudest_db_hl.get(tone.frequency_hz, -math.inf)
+        self._loudest_db_hl[tone.frequency_hz] = max(loudest_db_hl, tone.level_db_hl)
+
+    def note_beside(self, tone: Presentation) -> None:
+        """Remember a tone that this ear was given by its other route: it is the one before."""
+        if tone.purpose != Purpose.CATCH:
+            self._last_beside_db_hl = tone.level_db_hl
+
+    def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
+        """Return whether a threshold lies within the limits, or beyond which of them."""
+        if threshold_db_hl >= self.limit_db_hl(frequency_hz):
+            return Outcome.NO_RESPONSE
+        return Outcome.HEARS_ALL if threshold_db_hl <= self.floor_db_hl else Outcome.MEASURED
+
+
+def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
+    """Return whether one of these frequencies lies so near that its answer tells much of this."""
+    return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)

@@ -1,0 +1,235 @@
+"""Whether anybody listens to one ear's tones, and what the test does when that is in doubt.
+
+The estimator tells how probable it is that the listener fell silent, presses whatever is played, or
+presses without any relation to the tones. The test acts before it judges. It breaks off, tells the
+operator, and checks: with a tone that was clearly heard before, or with silences and such tones in
+turn. When the check is passed, at the operator's word, or after a minute, the answers that the
+story explains away are forgotten and asked again. After two such checks the ear ends without a
+result.
+
+Whether somebody else answered from a tone on is looked at when the ear is over.
+"""
+
+from typing import Final
+
+from firmware_py.ear.attention import Attention
+from firmware_py.ear.caps import CHECKS_MAX
+from firmware_py.ear.levels import Levels, near
+from firmware_py.ear.marks import Asked
+from firmware_py.ear.measurement import Measurement
+from firmware_py.inference.elementary import log
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.stories import ACCIDENT, Story, Told, change_of_listener
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import SILENCE, Observation, Presentation
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+
+LIKELY: Final = 0.95  # a story that is so probable breaks off the test
+DOUBTED: Final = 0.2  # one that is so probable at the end leaves the result in doubt
+# Tones at the beginning that were missed, heard or not, because the task was not understood.
+LATE_TONES_MIN: Final = 4
+LATE_TONES_MAX: Final = 14
+LOG_LATE: Final = log(0.02)  # of sessions
+LAST_TONES_MAX: Final = 12  # a doubt about so few is settled before the ear ends
+CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
+
+
+class Check:
+    """A check: a tone that was heard before, and silences before it where a story is of presses.
+
+    Parameters
+    ----------
+    frequency_hz, level_db_hl : float
+        Of the tone.
+    story : Told or None
+        What it is about; None: of nothing that the listener does, or it is over.
+    """
+
+    def __init__(self, frequency_hz: float, level_db_hl: float, story: Told | None) -> None:
+        self.frequency_hz, self.level_db_hl, self.story = frequency_hz, level_db_hl, story
+        self._silence_due = story is not None and story.story != Story.SILENT
+        self._silence_kept = not self._silence_due
+
+    def presentation(self, levels: Levels) -> Presentation:
+        """Return what comes next."""
+        if self._silence_due:
+            return SILENCE
+        return levels.tone(Purpose.CHECK, self.frequency_hz, self.level_db_hl)
+
+    def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
+        """Take an answer; return whether it shows that somebody listens."""
+        if self.story is None:
+            return False  # who presses is not known: the operator has to say who hears it
+        if presentation.purpose == Purpose.CATCH:
+            self._silence_kept, self._silence_due = heard is False, False
+            return False
+        passed = heard is not False and self._silence_kept
+        self._silence_due = self.story.story != Story.SILENT
+        return passed
+
+
+class Listening:
+    """The checks of one ear.
+
+    Attributes
+    ----------
+    checks : int
+        How many were begun.
+    why, last_why : reasons
+        Of the last one, for the operator; and of the last that was about the listener.
+    equipment_asked : bool
+        Whether the operator was asked who hears tones of this ear.
+    equipment_heard_by : str
+        Who, by the word of operator or listener: "operator" or "other-ear"; "": nobody.
+    change : Told or None
+        Whether another listener answered from a tone on; None: nothing made one look.
+    """
+
+    def __init__(
+        self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, asked: Asked
+    ) -> None:
+        self._settings = settings
+        self._estimator = estimator
+        self._levels = levels
+        self._asked = asked
+        self._check = self._familiar(None)
+        self.checks = 0
+        self.why: Reasons = ()
+        self.last_why: Reasons = ()
+        self._start_judged = False
+        self.equipment_asked = False
+        self.equipment_heard_by = ""
+        self.change: Told | None = None
+
+    @property
+    def story(self) -> Told | None:
+        """Return what the check under way is about; None: there is none."""
+        return self._check.story
+
+    def _familiar(self, story: Told | None) -> Check:
+        """Return a check with the tone that everybody begins with."""
+        familiar_hz = self._levels.route.kind.familiar_hz
+        return Check(familiar_hz, self._settings.familiar_level_db_hl, story)
+
+    def likely(self) -> Told | None:
+        """Return the story that is likely enough to act on, None if there is none."""
+        return self.probable(LIKELY)
+
+    def probable(self, least: float) -> Told | None:
+        """Return the most probable story if all together are so probable, None otherwise."""
+        stories = self._estimator.stories
+        if sum(each.probability for each in stories) < least:
+            return None  # nearly always: the answers need not be gone through
+        if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
+            stories = [each for each in stories if each.story != Story.SILENT]
+        if self._may_be_heard_across():  # presses that nothing explains are the other ear's
+            stories = [each for each in stories if each.story == Story.SILENT]
+        if sum(each.probability for each in stories) < least:
+            return None
+        return max(stories, key=lambda each: each.probability)
+
+    def doubt_of_last(self, tones: list[Observation]) -> Told | None:
+        """Return a story that would leave the result in doubt for the last tones only.
+
+        They are soon asked again. None: there is no such story, or no check is left.
+        """
+        story = None if self.checks == CHECKS_MAX else self.probable(DOUBTED)
+        return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
+
+    def _may_be_heard_across(self) -> bool:
+        """Return whether a tone needed noise and had none, or noise silenced what was heard."""
+        covers = [each.cover for each in self._asked.observations]
+        unmasked = any(cover.why and cover.noise_db_hl is None for cover in covers)
+        return unmasked or self._asked.moves_with_noise()
+
+    def late_start(self, measurement: Measurement) -> list[Observation]:
+        """Return the first tones if the listener probably answered none of them, heard or not.
+
+        Some do not understand the task at once. Looked at once an ear: what comes before the first
+        press, or before the second, against the same answers of an ear.
+        """
+        if self._start_judged:
+            return []
+        self._start_judged = True
+        tones = measurement.tones()
+        pressed = [place for place, each in enumerate(tones) if each.heard is not False]
+        usual = self._estimator.log_evidence
+        for missed in pressed[1::-1]:  # one of them may be an accident
+            count = sum(each.heard is False for each in tones[:missed])
+            if count >= LATE_TONES_MIN and missed <= LATE_TONES_MAX:
+                accidents = missed - count
+                story = LOG_LATE + count * log(1.0 - ACCIDENT) + accidents * log(ACCIDENT)
+                story += measurement.log_evidence_without(tones[:missed])
+                if story >= usual:
+                    return tones[:missed]
+        return []
+
+    def look_for_change(self, attention: Attention, measurement: Measurement) -> None:
+        """See whether the answers of an ear that is known are better explained by two listeners.
+
+        What was forgotten because nobody seemed to attend may be the first one's, so it counts. All
+        answers are gone through twice: that is for answers that surprise. Once, for what is asked
+        later has noise.
+        """
+        surprised = self.checks or attention.runs_asked_again or attention.clear().missed
+        if not surprised or not attention.modelled or self._may_be_heard_across():
+            return
+        all_count = self._settings.familiarisation_counts
+        tones = [
+            each for each in attention.answers
+            if all_count or each.presentation.purpose != Purpose.FAMILIARISE
+        ]  # fmt: skip
+        if self.change is None and len(tones) <= self._estimator.max_trials:
+            self.change = change_of_listener(*measurement.log_evidence_around(tones))
+
+    def begin(self, story: Told, tones: list[Observation]) -> None:
+        """Begin a check; `tones` are those that the estimator has, in its order."""
+        self.checks += 1
+        self._check = check = self._familiar(story)
+        self.why = self.last_why = (story_reason(story, tones, self._levels.route),)
+        # What was heard before is heard again, if anybody listens; and it is no louder: what was
+        # faint at another frequency may hurt at this one.
+        before = [each.presentation for each in tones[: story.began] if each.heard is not False]
+        familiar = [each for each in before if near(each.frequency_hz, [check.frequency_hz])]
+        if familiar:
+            check.level_db_hl = max(check.level_db_hl, *(each.level_db_hl for each in familiar))
+        elif before:
+            check.frequency_hz, check.level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
+
+    def begin_with_equipment(self) -> None:
+        """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
+        self.equipment_asked, self._check = True, self._familiar(None)
+        self.why = (reason_by(self._levels.route, Code.WHO_HEARS),)
+
+    def presentation(self) -> Presentation:
+        """Return the next presentation of the check: a silence, or a tone that was heard before."""
+        return self._check.presentation(self._levels)
+
+    def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
+        """Take an answer; return whether it shows that somebody listens."""
+        return self._check.take_answer(presentation, heard)
+
+    def end(self) -> Told:
+        """End the check; return the story whose answers are to be asked again."""
+        story, self._check.story = self.story, None
+        assert story is not None
+        return story
+
+
+def story_reason(story: Told, tones: list[Observation], route: Route) -> Reason:
+    """Say what seems to have happened, and what to look after: by this route."""
+    match story.story:
+        case Story.SILENT if story.began:
+            count = len(tones) - story.began
+            return reason_by(route, Code.FELL_SILENT_SINCE, count=count, began=story.began)
+        case Story.SILENT:
+            return reason_by(route, Code.FELL_SILENT, count=len(tones))
+        case Story.PRESSING if story.began:
+            return reason(Code.PRESSES_ANYWAY_SINCE, began=story.began)
+        case Story.PRESSING:
+            return reason(Code.PRESSES_ANYWAY)
+        case Story.CHANGED:
+            return reason_by(route, Code.ANOTHER_LISTENER, began=story.began + 1)
+    return reason(Code.PRESSES_UNRELATED)

@@ -1,0 +1,160 @@
+"""The mean threshold PTA4 of an ear, with how likely each grade of hearing loss is by it.
+
+PTA4 is the mean of the thresholds at 500, 1000, 2000 and 4000 Hz. The posterior of these four
+together is a mixture of Gaussians, so that of their mean is one as well, in closed form, with all
+that the four share. It needs the estimator, so the test itself finds it, and its result has it.
+
+Grades are those of clinical thresholds, for which the WHO made them (World Report on Hearing,
+2021); the mean is of 50 % points as the thresholds are.
+
+A threshold that lies beyond a limit counts as that limit, so that mean and grades are bounds: what
+is known of other people does not stand for what nobody heard. They are bounds as well where a
+threshold perhaps lies beyond the limit, or the other ear may have heard the tones.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from firmware_py.terms.level import Spread
+from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.reading import Kind, Reading, read
+from firmware_py.terms.results import GRADES, PTA4_FREQUENCIES_HZ, EarResult, MeanThreshold
+from firmware_py.terms.verdicts import may_conclude
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.inference.estimator import ThresholdEstimator
+
+# Each from this mean threshold on, dB HL.
+GRADES_DB_HL: Final = {
+    "normal": -inf,
+    "mild": 20.0,
+    "moderate": 35.0,
+    "moderately severe": 50.0,
+    "severe": 65.0,
+    "profound": 80.0,
+    "complete": 95.0,
+}
+assert len(GRADES_DB_HL) == GRADES
+LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
+SHARE_DIGITS: Final = 4
+
+
+def pta4_posterior(
+    estimator: "ThresholdEstimator", constant_db_hl: Mapping[int, float] | None = None
+) -> Spread:
+    """Return the posterior of the mean of the four thresholds.
+
+    Parameters
+    ----------
+    estimator : ThresholdEstimator
+    constant_db_hl : mapping, optional
+        By frequency, what stands in the place of a threshold.
+    """
+    constants = constant_db_hl or {}
+    others_hz = [float(f) for f in PTA4_FREQUENCIES_HZ if f not in constants]
+    count, sum_db_hl = len(PTA4_FREQUENCIES_HZ), sum(constants.values())
+    if not others_hz:
+        return Spread(((1.0, sum_db_hl / count, 0.0),))
+    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(others_hz)
+    means = ((mean_db_hl.sum(axis=1) + sum_db_hl) / count).tolist()
+    sds = (np.sqrt(covariance_db2.sum(axis=(1, 2))) / count).tolist()
+    parts = zip(weight.tolist(), means, sds, strict=True)
+    return Spread(tuple(part for part in parts if part[0] > 0.0))
+
+
+def shares_of(spread: Spread) -> list[float]:
+    """Return how likely each grade is."""
+    beyond = [*(spread.above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
+    return [max(more - less, 0.0) for more, less in pairwise(beyond)]
+
+
+def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThreshold | None:
+    """Return the mean threshold of an ear; None: it is not known, or nothing may follow."""
+    four = _four(found)
+    known = may_conclude(found) and found.outcome != Outcome.UNRELIABLE
+    if not known or outside_hz(found) or estimator.trial_count == 0:
+        return None
+    bound, constant_db_hl = _bound_of(four)
+    spread = pta4_posterior(estimator, constant_db_hl)
+    level_db_hl = spread.mean_db
+    low_db_hl, high_db_hl = spread.band_db()
+    clinical = spread.shift(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
+    return MeanThreshold(
+        _within_limits(level_db_hl, found),
+        None if bound == Bound.AT_MOST else _within_limits(min(low_db_hl, level_db_hl), found),
+        None if bound == Bound.AT_LEAST else _within_limits(max(high_db_hl, level_db_hl), found),
+        bound,
+        tuple(round(share, SHARE_DIGITS) for share in shares_of(clinical)),
+        tuple(f for f, each in four.items() if _is_beyond(each)),
+        tuple(f for f, each in four.items() if each.kind == Kind.INFERRED),
+        tuple(f for f, each in four.items() if each.doubtful),
+    )
+
+
+def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
+    """Return the mean threshold of an ear whose thresholds are so much higher.
+
+    Limits in it are levels that were played, and stay; so do its grades.
+    """
+    if found.pta4 is None:
+        return None
+    _, constant_db_hl = _bound_of(_four(found))
+    by_db *= _part_of(len(constant_db_hl))
+    low_db_hl, high_db_hl = found.pta4.low_db_hl, found.pta4.high_db_hl
+    return replace(
+        found.pta4,
+        level_db_hl=_within_limits(found.pta4.level_db_hl + by_db, found),
+        low_db_hl=None if low_db_hl is None else _within_limits(low_db_hl + by_db, found),
+        high_db_hl=None if high_db_hl is None else _within_limits(high_db_hl + by_db, found),
+    )
+
+
+def _part_of(constants: int) -> float:
+    """Return how far the mean moves, where these of the four stay."""
+    return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
+
+
+def _within_limits(db_hl: float, found: EarResult) -> float:
+    """Return a mean level within the limits of the four."""
+    limits = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
+    floor_db_hl = _mean([t.floor_db_hl for t in limits], -inf)
+    ceiling_db_hl = _mean([t.ceiling_db_hl for t in limits], inf)
+    return round(min(max(db_hl, floor_db_hl), ceiling_db_hl), LEVEL_DIGITS)
+
+
+def outside_hz(found: EarResult) -> list[int]:
+    """Return which of the four frequencies were not in the test."""
+    return [f for f in PTA4_FREQUENCIES_HZ if f not in {t.frequency_hz for t in found.thresholds}]
+
+
+def _four(found: EarResult) -> dict[int, Reading]:
+    return {
+        t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
+    }
+
+
+def _is_beyond(reading: Reading) -> bool:
+    return reading.limit != Bound.NONE or reading.kind == Kind.PERHAPS_ABOVE
+
+
+def _bound_of(four: Mapping[int, Reading]) -> tuple[Bound, dict[int, float]]:
+    """Return what the mean is by what the four are, and the limits that stand for thresholds."""
+    found = {each.bound for each in four.values()}
+    bound = next((each for each in (Bound.AT_LEAST, Bound.AT_MOST) if each in found), Bound.NONE)
+    # Of an ear with both, what lies below the floor keeps its posterior: the mean is no less.
+    constant_db_hl = {
+        f: each.level_db_hl
+        for f, each in four.items()
+        if each.limit == bound != Bound.NONE and each.level_db_hl is not None
+    }
+    return bound, constant_db_hl
+
+
+def _mean(limits_db_hl: Iterable[float | None], unknown_db_hl: float) -> float:
+    known = [unknown_db_hl if each is None else each for each in limits_db_hl]
+    return sum(known) / len(known)

@@ -1,0 +1,153 @@
+"""Checks of the answers themselves: which of them the model of an honest listener did not expect.
+
+Each check has a criterion that an honest listener rarely meets, whatever the noise of the answers;
+`../PROCEDURE.md` has the rates that were measured, and how.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from firmware_py.inference.elementary import exp, normal_cdf
+from firmware_py.inference.model import Hyperparameters
+
+# A tone so far above the upper end of the final band, in SDs of the response noise, is clear: an
+# attentive listener misses one in a hundred and fifty, if the threshold lies at that very end. A
+# listener who is believed to be noisy because tones were missed does not hide them.
+CLEAR_NOISES: Final = 2.5
+CLEAR_MARGIN_DB_MAX: Final = 10.0
+# So many clear tones missed, in both ears, are no accident: with 1 % of accidents 2 of 14 happen in
+# 1 % of tests. More than 14 are asked after a surprising miss only.
+MISSED_MIN: Final = 2
+MISSED_SHARE: Final = 0.06  # and so large a part of them: 2 of 33, 3 of 50
+
+# Presses in so many of the pauses, and in so large a part of them, are no accident.
+PAUSES_PRESSED_MIN: Final = 5
+PAUSES_PRESSED_SHARE: Final = 0.1
+
+# A run of tones that were answered without attention: so many tones, in which the probabilities
+# that attention was away add up to so much.
+RUN_TONES: Final = 5
+RUN_AWAY: Final = 1.75
+RUN_MEMBER: Final = 0.3  # a tone belongs to a run if attention was away with this probability
+
+# The retest is remarked upon if it differs by more than `retest.RETEST_REPEATABLE_DB`, and a
+# difference like this or larger has at most this probability with this listener.
+RETEST_IMPROBABLE: Final = 0.02
+_QUADRATURE: Final = tuple(0.25 * step for step in range(-16, 17))  # in SDs of the threshold
+
+
+@dataclass(frozen=True)
+class ClearTones:
+    """How many tones were clear, and how many of these were missed."""
+
+    asked: int = 0
+    missed: int = 0
+
+    def __add__(self, other: "ClearTones") -> "ClearTones":
+        return ClearTones(self.asked + other.asked, self.missed + other.missed)
+
+    @property
+    def inattentive(self) -> bool:
+        """Return whether so many were missed that the listener did not attend."""
+        return self.missed >= MISSED_MIN and self.missed >= MISSED_SHARE * self.asked
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """How many pauses before a presentation there were, and in how many a button was pressed."""
+
+    count: int = 0
+    pressed: int = 0
+
+    def __add__(self, other: "Pauses") -> "Pauses":
+        return Pauses(self.count + other.count, self.pressed + other.pressed)
+
+    @property
+    def inattentive(self) -> bool:
+        """Return whether so many were pressed in that the listener presses without a tone."""
+        share = PAUSES_PRESSED_SHARE * self.count
+        return self.pressed >= PAUSES_PRESSED_MIN and self.pressed >= share
+
+
+def clear_margin_db(response_noise_db: float) -> float:
+    """Return how far above the upper end of a 95 % band a tone is clear, with this noise."""
+    return min(CLEAR_NOISES * response_noise_db, CLEAR_MARGIN_DB_MAX)
+
+
+def clear_tones(
+    levels_db_hl: Sequence[float],
+    heard: Sequence[bool | None],
+    clear_db_hl: Sequence[float],
+) -> ClearTones:
+    """Count the clear tones among these.
+
+    Parameters
+    ----------
+    levels_db_hl, heard
+        Of the tones, and their answers.
+    clear_db_hl
+        From which level on a tone is clear at the frequency of each.
+    """
+    answers = [
+        answer
+        for level, answer, clear in zip(levels_db_hl, heard, clear_db_hl, strict=True)
+        if level >= clear
+    ]
+    return ClearTones(len(answers), sum(answer is False for answer in answers))
+
+
+def tones_away(attended: Sequence[float]) -> list[int]:
+    """Return the places of the tones that were answered in runs without attention.
+
+    Parameters
+    ----------
+    attended
+        The probability that each answer was given with attention, in the order of the tones.
+    """
+    away = [1.0 - each for each in attended]
+    found: set[int] = set()
+    for begin in range(len(away) - RUN_TONES + 1):
+        window = range(begin, begin + RUN_TONES)
+        if sum(away[i] for i in window) >= RUN_AWAY:
+            found.update(i for i in window if away[i] >= RUN_MEMBER)
+    for order in (range(len(away)), reversed(range(len(away)))):
+        for before, here in pairwise(order):  # a run is longer than its window
+            if before in found and away[here] >= RUN_MEMBER:
+                found.add(here)
+    return sorted(found)
+
+
+def ascent_probability(
+    levels_db_hl: Sequence[float],
+    higher: bool,
+    threshold_db_hl: float,
+    sd_db: float,
+    listener: Hyperparameters,
+) -> float:
+    """Return how probable an ascent is that ends as late as this one, or as early, two-sided.
+
+    Parameters
+    ----------
+    levels_db_hl
+        Of the tones of the ascent; the last was the first that was heard.
+    higher : bool
+        Whether it came out higher than the threshold, and so is to be compared with later ends.
+    threshold_db_hl, sd_db : float
+        What was believed before the ascent, a normal distribution.
+    listener : Hyperparameters
+        What was believed of the listener before it.
+    """
+    silent = list(levels_db_hl[:-1] if higher else levels_db_hl)
+    total = tail = 0.0
+    for step in _QUADRATURE:
+        weight = exp(-0.5 * step * step)
+        all_silent = 1.0
+        for level_db_hl in silent:
+            z = (level_db_hl - threshold_db_hl - step * sd_db) / listener.response_noise_db
+            rate = listener.false_alarm_rate
+            all_silent *= 1.0 - rate - (1.0 - rate - listener.lapse_rate) * normal_cdf(z)
+        total += weight
+        tail += weight * (all_silent if higher else 1.0 - all_silent)
+    return min(1.0, 2.0 * tail / total)

@@ -1,0 +1,206 @@
+"""When the measurement of an ear ends, and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from firmware_py.ear.caps import AGAIN_TONES_MAX
+from firmware_py.ear.catch_trials import CatchTrials
+from firmware_py.ear.objective import BITS
+from firmware_py.ear.retest import RETEST_TONES_MAX
+from firmware_py.ear.threshold_estimates import Estimate, ThresholdEstimates
+from firmware_py.inference import enough
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
+from firmware_py.terms.settings import Settings
+
+LIMIT_TONES: Final = enough.LIMIT_ANSWERS
+LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
+CATCHES_BEFORE_HEARS_ALL: Final = 3
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The end of a measurement: its outcome, and why.
+
+    `enough`: the answers are enough for numbers, or no tone is left for more.
+    """
+
+    outcome: Outcome
+    why: Reasons
+    enough: bool = False
+
+    @classmethod
+    def by(cls, outcome: Outcome, code: Code, **parts: Any) -> Self:
+        """Return an end for one reason, without enough answers."""
+        return cls(outcome, (reason(code, **parts),))
+
+
+class StoppingRule:
+    """Judges after every answer of an ear if there are enough."""
+
+    def __init__(
+        self, settings: Settings, audiogram: ThresholdEstimates, catch_trials: CatchTrials
+    ) -> None:
+        self._settings = settings
+        self._audiogram = audiogram
+        self._estimator = audiogram.estimator
+        self._levels = audiogram.levels
+        self._tally = audiogram.tally
+        self._catch_trials = catch_trials
+        self._tones_max = settings.tones_max
+        self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
+        self._cap: Reason | None = None  # that the tones were used up
+
+    def ask_again(self) -> None:
+        """Allow the tones for what is asked again with noise; there is no second retest."""
+        self._kept = 0
+        self.allow(AGAIN_TONES_MAX)
+
+    def allow(self, tones: int) -> None:
+        """Allow so many tones on top of the cap, and of the checks of attention above it."""
+        self._tones_max = max(self._tones_max, self._tally.tones) + tones
+        self._cap = None
+
+    def retest_is_over(self) -> None:
+        """Free the tones that were kept for it and not needed.
+
+        They go to what was not asked yet, and to bands that the retest made wider.
+        """
+        self._kept = 0
+
+    @property
+    def tones_left(self) -> int:
+        """Return how many tones are left beside those kept for the retest.
+
+        Checks of attention come above the cap too: it may be less than none.
+        """
+        return self._tones_max - self._kept - self._tally.tones
+
+    @property
+    def exhausted(self) -> bool:
+        """Return whether no tone is left but those kept for the retest."""
+        return self.tones_left <= 0
+
+    @property
+    def retest_fits(self) -> bool:
+        """Return whether a retest is wanted, and its tones are left."""
+        return 0 < self._kept <= self._tones_max - self._tally.tones
+
+    @property
+    def needs_catches(self) -> bool:
+        """Return whether it has to be seen if the button is pressed without a tone as well."""
+        return self._hears_all() and self._catch_trials.count < CATCHES_BEFORE_HEARS_ALL
+
+    def judge(self) -> Stop | None:
+        """Return the end of the measurement, None if it goes on."""
+        catches = self._catch_trials
+        if catches.judgeable and catches.unreliable:
+            return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
+        if self._hears_nothing():
+            limits_db_hl = self._levels.limits_db_hl(self._audiogram.frequencies_hz)
+            return Stop(Outcome.NO_RESPONSE, (_no_response(limits_db_hl),))
+        if self._hears_all():
+            if self.needs_catches:
+                return None
+            if catches.unreliable:
+                return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
+            floor_db_hl = self._levels.floor_db_hl
+            return Stop.by(Outcome.HEARS_ALL, Code.ALL_HEARD, floor_db_hl=floor_db_hl)
+        both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
+        enough = self._enough() if both_sides and self._estimator.trial_count else ()
+        if not enough:
+            return None
+        return Stop(self._audiogram.common_mark() or Outcome.MEASURED, enough, enough=True)
+
+    def _hears_nothing(self) -> bool:
+        """Return whether nothing was heard, or by accident only, up to the limit."""
+        tally, silent = self._tally, self._audiogram.asked.all_silent_at_limit()
+        if tally.answered == 0 and tally.tones >= self._settings.tones_max:
+            return True
+        frequencies = min(LIMIT_FREQUENCIES, len(self._audiogram.frequencies_hz))
+        return (
+            len(silent) >= frequencies
+            and silent.total() >= LIMIT_TONES
+            and (tally.answered == 0 or self._audiogram.common_side() == Outcome.NO_RESPONSE)
+        )
+
+    def _hears_all(self) -> bool:
+        """Return whether everything was heard, but for accidents, down to the floor."""
+        tally = self._tally
+        if tally.heard == tally.tones >= self._settings.tones_max:
+            return True
+        return self._audiogram.asked.all_heard_at_floor().total() >= LIMIT_TONES and (
+            tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
+        )
+
+    def _enough(self) -> Reasons:
+        """Return why the answers are enough; nothing if they are not."""
+        s = self._settings
+        least = 0 if self._levels.route.kind.follows_air else s.tones_min
+        if self._tally.tones < min(least, self._tones_max - self._kept):
+            return ()
+        asked_hz = self._audiogram.silent_up_to_limits_hz()
+        if self._levels.left_out_hz and asked_hz:
+            return (_no_response(self._levels.limits_db_hl(asked_hz)),)
+        widest = self._audiogram.widest()
+        if widest.half_width_db <= self._audiogram.wanted_half_width_db(widest.frequency_hz):
+            return (_band(Code.NARROW_ENOUGH, widest),)
+        if self.exhausted and not self._cap:
+            self._cap = _cap_reached(self._tones_max, self._tally.tones, self._kept)
+        if self._cap:
+            return self._short(self._cap, widest)
+        if s.stop_information_bits > 0.0:
+            candidates_hz = self._estimator.candidate_frequencies_hz
+            best = BITS.choose(self._estimator, self._levels.limits_db_hl(candidates_hz))
+            if best.information_bits <= s.stop_information_bits:
+                end = reason(Code.NEXT_ANSWER_TELLS, information_bits=best.information_bits)
+                return self._short(end, widest)
+        return ()
+
+    def _short(self, end: Reason, widest: Estimate) -> Reasons:
+        """Say why the measurement ended short of what was wanted, and what it was short of."""
+        wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
+        why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
+        at_hz = [
+            e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE
+        ]
+        if at_hz:
+            limits_db_hl = self._levels.limits_db_hl(at_hz)
+            why.append(_perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
+        return tuple(why)
+
+
+def _band(code: Code, widest: Estimate, **more: float) -> Reason:
+    half_width_db, frequency_hz = widest.half_width_db, widest.frequency_hz
+    return reason(code, half_width_db=half_width_db, frequency_hz=frequency_hz, **more)
+
+
+def _no_response(limits_db_hl: Sequence[float]) -> Reason:
+    """Say that nothing was heard up to the limits of the audiogram frequencies."""
+    low_db_hl, high_db_hl = min(limits_db_hl), max(limits_db_hl)
+    if low_db_hl == high_db_hl:
+        return reason(Code.NO_RESPONSE, limit_db_hl=high_db_hl)
+    return reason(Code.NO_RESPONSE_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
+
+
+def _cap_reached(tones_max: int, tones: int, kept: int) -> Reason:
+    """Say that the tones are used up; `kept` are wanted for the retest."""
+    left = tones_max - tones
+    if not kept:
+        return reason(Code.CAP, tones_max=tones_max)
+    if left >= kept:
+        return reason(Code.CAP_KEPT, tones_max=tones_max, tones=tones, kept=kept)
+    return reason(Code.CAP_TOO_FEW, tones_max=tones_max, tones=tones, left=left)
+
+
+def _perhaps_beyond(limits_db_hl: Mapping[int, float]) -> Reason:
+    """Name the limits at the frequencies where the threshold lies perhaps beyond them."""
+    levels = {*limits_db_hl.values()}
+    if len(levels) == 1:
+        return reason(Code.PERHAPS_BEYOND, limit_db_hl=levels.pop(), frequencies_hz=[*limits_db_hl])
+    limits = [
+        reason(Code.LIMIT_AT, limit_db_hl=limit, frequency_hz=f)
+        for f, limit in limits_db_hl.items()
+    ]
+    return reason(Code.PERHAPS_BEYOND_EACH, limits=limits)

@@ -1,0 +1,218 @@
+"""What is known of one ear at the audiogram frequencies."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from firmware_py.ear.levels import Levels
+from firmware_py.ear.marks import Asked
+from firmware_py.ear.tally import Tally
+from firmware_py.inference import enough
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import Reason
+from firmware_py.terms.settings import HONEST_PROFILES, Settings
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.inference.estimator import ThresholdEstimator
+
+BAND_PROBABILITY: Final = enough.BAND_PROBABILITY
+ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of the threshold at an audiogram frequency, with its 95 % band.
+
+    `side` is where all answers of the ear together say that it lies: within the limits
+    (`MEASURED`), beyond one (`NO_RESPONSE`, `HEARS_ALL`), or perhaps above (`INCOMPLETE`). `mark`
+    is what may be said of it, by what was asked there.
+    """
+
+    frequency_hz: int
+    side: Outcome
+    mark: Outcome
+    mean_db_hl: float
+    sd_db: float
+    low_db_hl: float
+    high_db_hl: float
+
+    @property
+    def half_width_db(self) -> float:
+        """Return how far the band reaches to either side."""
+        return 0.5 * (self.high_db_hl - self.low_db_hl)
+
+
+@dataclass(frozen=True)
+class Unmasked:
+    """What was found without noise at a frequency where no noise keeps the other ear from it."""
+
+    found: Estimate
+    why: Reason | None  # why it is uncertain whose it is; None: both ears would explain the same
+
+
+class ThresholdEstimates:
+    """The estimator's thresholds at the audiogram frequencies within the range of the test.
+
+    Attributes
+    ----------
+    unmasked : dict of int to Unmasked
+        By frequency, of an ear that is asked again with noise: what is left as it was without.
+    """
+
+    def __init__(
+        self, settings: Settings, estimator: "ThresholdEstimator", levels: Levels, tally: Tally
+    ) -> None:
+        self._settings = settings
+        self.asked = Asked(levels)
+        self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
+        self.estimator = estimator
+        self.levels = levels
+        self.tally = tally
+        self.unmasked: dict[int, Unmasked] = {}
+        self.is_rough = False  # nothing that is said depends on it: bands may be wide
+        self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
+        self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
+
+    def estimates(self) -> list[Estimate]:
+        """Return what is known at each frequency; computed once between two answers."""
+        return [*self._all_estimates()]
+
+    def told_estimates(self) -> list[Estimate]:
+        """Return what is told of each frequency: by all answers, or by those without noise only."""
+        known = self._all_estimates()
+        return [self.unmasked[e.frequency_hz].found if self.is_unmasked(e) else e for e in known]
+
+    def is_unmasked(self, estimate: Estimate) -> bool:
+        """Return whether what was heard near a frequency was heard without noise only."""
+        return estimate.mark == Outcome.INFERRED and estimate.frequency_hz in self.unmasked
+
+    def _all_estimates(self) -> list[Estimate]:
+        """Return the same list between two answers, which nobody else gets."""
+        answers = (self.estimator.changes, self.tally.tones)
+        if self._estimated is None or self._estimated[0] != answers:
+            asked_hz = self.frequencies_hz
+            mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
+            figures = zip(
+                asked_hz, self._sides(mean_db_hl), mean_db_hl, sd_db, *self.bands(asked_hz),
+                strict=True,
+            )  # fmt: skip
+            self._estimated = answers, [self._estimate(*each) for each in figures]
+        return self._estimated[1]
+
+    @cached_property
+    def _looked_at(self) -> dict[float, int]:
+        """Return each frequency whose band is asked for, with its place among them.
+
+        They are the audiogram's, and those of a next tone where its choice goes by their bands.
+        """
+        frequencies_hz: list[float] = [*self.frequencies_hz]
+        if self._settings.profile in HONEST_PROFILES:
+            frequencies_hz += self.estimator.candidate_frequencies_hz
+        return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
+
+    def bands(self, frequencies_hz: Iterable[float]) -> tuple[list[float], list[float]]:
+        """Return the lower and upper ends of the bands, of frequencies that are looked at.
+
+        Of these all are computed together: who asks for those of others is told what is known.
+        """
+        ends_db_hl = self.estimator.threshold_band([*self._looked_at], BAND_PROBABILITY)
+        low_db_hl, high_db_hl = (each.tolist() for each in ends_db_hl)
+        places = [self._looked_at[f] for f in frequencies_hz]
+        return [low_db_hl[place] for place in places], [high_db_hl[place] for place in places]
+
+    def widest(self) -> Estimate:
+        """Return the estimate with the widest band for its frequency, of those looked at."""
+        known = self._all_estimates()
+        if self._widest is None or self._widest[0] is not known:
+            self._widest = known, max(self.deciding_estimates(known), key=self.width_of_wanted)
+        return self._widest[1]
+
+    def deciding_estimates(self, estimates: list[Estimate]) -> list[Estimate]:
+        """Return those of all estimates whose bands decide if an ear ends: within the limits.
+
+        If none is, all. 750 and 1500 Hz are looked at only where they are measured, as is what is
+        left out.
+        """
+        others_hz = (*self.levels.route.kind.inter_octave_hz, *self.levels.left_out_hz)
+        estimates = [
+            e for e in estimates if e.mark == Outcome.MEASURED or e.frequency_hz not in others_hz
+        ] or estimates
+        inside = [
+            e
+            for e in estimates
+            if e.mark == Outcome.MEASURED or e.side in (Outcome.MEASURED, Outcome.INCOMPLETE)
+        ]
+        return inside or estimates
+
+    def silent_up_to_limits_hz(self) -> list[int]:
+        """Return where nothing was heard, if it is certain that all bands which decide lie there.
+
+        Nothing, if one of them does not.
+        """
+        deciding = self.deciding_estimates(self.estimates())
+        if any(each.side != Outcome.NO_RESPONSE for each in deciding):
+            return []
+        return [each.frequency_hz for each in deciding if each.mark == Outcome.NO_RESPONSE]
+
+    def wanted_half_width_db(self, frequency_hz: float) -> float:
+        """Return how far the band may reach to either side at a frequency."""
+        factor = ROUGH if self.is_rough else 1.0
+        return factor * self._settings.wanted_half_width_db(self.levels.route.kind, frequency_hz)
+
+    def width_of_wanted(self, estimate: Estimate) -> float:
+        """Return the width of a band as a part of the one that is wanted."""
+        return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
+
+    def common_mark(self) -> Outcome | None:
+        """Return the mark of the ear if no threshold lies within the limits, None otherwise.
+
+        A number that was inferred beyond them is none.
+        """
+        estimates = self.estimates()
+        for found in ({e.mark for e in estimates}, {e.side for e in estimates}):
+            if found <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
+                return Outcome.INCOMPLETE if Outcome.INCOMPLETE in found else Outcome.NO_RESPONSE
+            if found == {Outcome.HEARS_ALL}:
+                return Outcome.HEARS_ALL
+        return None
+
+    def common_side(self) -> Outcome | None:
+        """Return on which side of the limits all frequencies lie, None if they differ.
+
+        Of an ear that was silent at the limit again and again the means are sure enough.
+        """
+        mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
+        found = zip(self.frequencies_hz, mean_db_hl, strict=True)
+        sides = {self.levels.side(f, float(mean)) for f, mean in found}
+        return sides.pop() if len(sides) == 1 else None
+
+    def _estimate(
+        self,
+        frequency_hz: int,
+        side: Outcome,
+        mean_db_hl: float,
+        sd_db: float,
+        low_db_hl: float,
+        high_db_hl: float,
+    ) -> Estimate:
+        mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
+        return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
+
+    def _sides(self, mean_db_hl: Sequence[float]) -> list[Outcome]:
+        """Return where each threshold lies, by all answers of the ear.
+
+        A threshold at the floor or below is not told apart from lower ones, and being wrong by a
+        few dB there harms nobody. To say that there is no response has to be sure.
+        """
+        sides = list(map(self.levels.side, self.frequencies_hz, mean_db_hl))
+        if Outcome.NO_RESPONSE not in sides:
+            return sides
+        # What each lies above with the probability that no response needs.
+        both = 1.0 - 2.0 * (1.0 - enough.NO_RESPONSE_PROBABILITY)
+        above_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
+        limits_db_hl = self.levels.limits_db_hl(self.frequencies_hz)
+        return [
+            Outcome.INCOMPLETE if side == Outcome.NO_RESPONSE and above < limit else side
+            for side, above, limit in zip(sides, above_db_hl, limits_db_hl, strict=True)
+        ]

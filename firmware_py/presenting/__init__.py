@@ -1,0 +1,1 @@
+"""How one tone after the other is presented, and when it counts as answered."""

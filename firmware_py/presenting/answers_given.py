@@ -1,0 +1,149 @@
+"""What was presented and answered in a test, in order: its noise, and the times of its answers.
+
+Papers ask here whether there was noise, which, and how long answers took: nobody counts it anew.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+from firmware_py.ear.marks import is_at
+from firmware_py.presenting.presenter import Presenter
+from firmware_py.presenting.trial import Answer
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A presentation that was answered."""
+
+    route: Route
+    presentation: Presentation
+    # effective masking level that the other ear had meanwhile; None: it had no noise
+    noise_db_hl: float | None
+    number: int  # of the presentation, from 1 in a session
+    heard: bool | None  # None: unsure
+    known_us: int  # session time at which the answer was known
+    response_us: int | None  # from the onset of a tone to the press; None: no tone, or no press
+    of_ear_check: bool  # which ear is which was asked with it, and it tells of nothing else
+
+    @property
+    def response_ms(self) -> float | None:
+        """Return the same in milliseconds."""
+        return None if self.response_us is None else self.response_us / 1000.0
+
+
+@dataclass(frozen=True)
+class ResponseTimes:
+    """From onset to press: how many, their median, and the middle half of them."""
+
+    count: int
+    median_ms: float | None
+    first_quartile_ms: float | None
+    third_quartile_ms: float | None
+
+    @classmethod
+    def of(cls, times_ms: Iterable[float | None]) -> Self:
+        """Take those of some answers; None: of one without a press."""
+        told = sorted(each for each in times_ms if each is not None)
+        if len(told) < 2:
+            return cls(len(told), told[0] if told else None, None, None)
+        first, middle, third = (_within(told, share) for share in (0.25, 0.5, 0.75))
+        return cls(len(told), middle, first, third)
+
+
+def _within(values: Sequence[float], share: float) -> float:
+    """Return the value that has this share of sorted ones below it, between two of them."""
+    place = share * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+class AnswersGiven:
+    """The answers of a test.
+
+    Attributes
+    ----------
+    all : list of Given
+        Each one that was told, in order.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Given] = []
+
+    def add(
+        self, now_us: int, number: int, presenter: Presenter, answer: Answer, *,
+        of_ear_check: bool = False,
+    ) -> None:  # fmt: skip
+        """Take the answer to the presentation of this number, which is over."""
+        assert presenter.trial.presentation is not None, "it is over"
+        due = presenter.noise.due
+        noise_db_hl = None if due is None else due.level_db_hl
+        self.all.append(Given(
+            presenter.trial.route, presenter.trial.presentation, noise_db_hl, number, answer.heard,
+            now_us, answer.response_us, of_ear_check,
+        ))  # fmt: skip
+
+    @property
+    def mean_response_ms(self) -> float | None:
+        """Return how long answers to tones took, None without any."""
+        times_us = [
+            each.response_us
+            for each in self.all
+            if each.response_us is not None and not each.of_ear_check
+        ]
+        return sum(times_us) / len(times_us) / 1000.0 if times_us else None
+
+    def response_times(self, route: Route) -> ResponseTimes:
+        """Return how long the answers to the tones of an ear took."""
+        return ResponseTimes.of(
+            each.response_ms for each in self.all if each.route == route and not each.of_ear_check
+        )
+
+    def trial_s(self, route: Route) -> float | None:
+        """Return the median time from answer to answer of an ear, None without two in a row."""
+        of_ear = [each for each in self.all if each.route == route and not each.of_ear_check]
+        seconds = [
+            (after.known_us - before.known_us) / 1e6
+            for before, after in pairwise(of_ear)
+            if after.number == before.number + 1
+        ]
+        return _within(sorted(seconds), 0.5) if seconds else None
+
+    @property
+    def masked(self) -> bool:
+        """Return whether any noise was presented with a tone."""
+        return any(
+            each.noise_db_hl is not None and each.presentation.purpose != Purpose.CATCH
+            for each in self.all
+        )
+
+    def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
+        """Return the least and the most effective masking level in the other ear, dB.
+
+        Parameters
+        ----------
+        route : Route
+            The one that was asked.
+        purposes : sequence of Purpose
+            What the tones were for that count.
+
+        Returns
+        -------
+        levels_db : dict
+            By frequency of the audiogram. One that was asked without noise is not in it.
+        """
+        found: dict[int, tuple[float, float]] = {}
+        for each in self.all:
+            tone, noise_db = each.presentation, each.noise_db_hl
+            if each.route != route or noise_db is None or tone.purpose not in purposes:
+                continue
+            for at_hz in route.kind.frequencies_hz:
+                if is_at(at_hz, tone.frequency_hz):
+                    low, high = found.get(at_hz, (noise_db, noise_db))
+                    found[at_hz] = min(low, noise_db), max(high, noise_db)
+        return found

@@ -1,0 +1,199 @@
+"""Bone conduction of a session's ears: what air tells of it, in which order it is asked, and how.
+
+By bone a tone reaches both cochleae. The first test of an ear is without noise, as in clinics, and
+its threshold is that of the better cochlea; where that leaves open whose it is, the ear is asked
+again with noise in the other one, and the threshold is its own (`cross_hearing.py`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate
+from firmware_py.inference.curves import Curves
+from firmware_py.inference.elementary import exp
+from firmware_py.inference.mixture import bone_prior
+from firmware_py.inference.mixture.gap_prior import GapPrior
+from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.session.placing import Placing
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.presentation import Observation, without
+from firmware_py.terms.route import BONE, Route
+
+if TYPE_CHECKING:
+    from firmware_py.ear.ear import EarTest
+    from firmware_py.inference.estimator import ThresholdEstimator
+
+OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
+POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
+MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
+
+
+class BoneConduction:
+    """The bone tests of one session.
+
+    Parameters
+    ----------
+    ears : mapping of Route to EarTest
+        Those that are tested, by all routes.
+    person : Person, optional
+        Who is tested.
+
+    Attributes
+    ----------
+    placing : Placing
+        Where the operator put the vibrator.
+    gaps : GapPrior or None
+        What people have of air-bone gaps; None: what is shipped. Research puts its own here.
+    prior : PopulationPrior or None
+        What people have by air; None: what is shipped.
+    """
+
+    def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
+        self._ears = ears
+        self._person = person
+        self.placing = Placing()
+        self.gaps: GapPrior | None = None
+        self.prior: PopulationPrior | None = None
+        # What was found without noise in the other ear, of those that were asked again with it.
+        self._of_either: dict[Route, Curves] = {}
+        self._lowest_db_hl: dict[Route, dict[int, float]] = {}
+
+    def next_route(self) -> Route | None:
+        """Return the bone test that is under way or next, None if there is none.
+
+        That of the ear which hears less by air comes first: there is more to find.
+        """
+        waiting = [
+            ear for route, ear in self._ears.items()
+            if route.by_bone and not ear.over and self._air_known(route.ear)
+        ]  # fmt: skip
+        begun = [ear.route for ear in waiting if ear.attention.answers]
+        others = sorted((ear.route for ear in waiting), key=self._hears_better)
+        return next(iter([*begun, *others]), None)
+
+    @property
+    def under_way(self) -> bool:
+        """Return whether a test by bone was begun and one is to come: what is by air waits."""
+        begun = any(ear.attention.answers for route, ear in self._ears.items() if route.by_bone)
+        return begun and self.next_route() is not None
+
+    def is_poorer(self, route: Route) -> bool:
+        """Return whether an ear is so much poorer by air that its bone conduction wants noise.
+
+        The better cochlea answers for it: that looks like a gap of this ear.
+        """
+        own, other = (self._ears.get(Route(ear)) for ear in (route.ear, route.noise.ear))
+        if own is None or other is None or not (own.found and other.found):
+            return False
+        asked_hz = [f for f in MEAN_HZ if f in own.audiogram.frequencies_hz]
+        levels = zip(*(each.estimator.threshold(asked_hz)[0] for each in (own, other)), strict=True)
+        return any(own_db_hl - other_db_hl >= POORER_DB for own_db_hl, other_db_hl in levels)
+
+    def by_either(self, route: Route) -> Curves:
+        """Return what is known of a threshold by bone without noise, before any answer."""
+        knots_hz = self._ears[route].estimator.knots_hz
+        other = self.of(route.noise.ear)
+        if other is not None:
+            return bone_prior.other_side(self._of_either_by(other))
+        own, others = (self._by_air(ear, knots_hz) for ear in (route.ear, route.noise.ear))
+        return bone_prior.better_cochlea(own, others, knots_hz, self.gaps)
+
+    def keep(self, route: Route) -> None:
+        """Keep what was found without noise: from now on the ear is asked with noise."""
+        ear = self._ears[route]
+        self._of_either[route] = self._of_either_by(ear)
+        frequencies_hz = ear.audiogram.frequencies_hz
+        low_db_hl, _ = ear.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+        self._lowest_db_hl[route] = dict(zip(frequencies_hz, low_db_hl.tolist(), strict=True))
+
+    def _of_either_by(self, ear: "EarTest") -> Curves:
+        kept = self._of_either.get(ear.route)
+        return ear.estimator.curves_at_knots() if kept is None else kept
+
+    def own(self, route: Route, suspects: Sequence[Observation]) -> Curves:
+        """Return what is known of the ear's own threshold, by air and by its answers without noise.
+
+        What was found without noise was the one's or the other's. If it was this one's, that is its
+        threshold, within what the skull takes away: a cochlea that is little worse than the other
+        one answers nearly as early. Else it is what air tells of it, and what is its own of the
+        answers: silences are. Either way each of them counts once, here, and must not be given to
+        the estimator again. (When they were, bands were too narrow by a quarter.)
+
+        Parameters
+        ----------
+        route : Route
+            By bone; what was found without noise has been kept.
+        suspects : sequence of Observation
+            The answers that the other cochlea may have given.
+        """
+        measurement = self._ears[route].measurement
+        knots_hz = self._ears[route].estimator.knots_hz
+        by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
+        own_answers = without(measurement.tones(), suspects)
+        not_heard, log_evidence = measurement.would_tell(by_air, own_answers)
+        # The less likely they are by what air tells, the more it was this ear that answered.
+        share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * min(exp(log_evidence), 1.0))
+        return bone_prior.other_side(self._of_either[route]).or_else(not_heard, share)
+
+    def of(self, ear: str) -> "EarTest | None":
+        """Return the test of an ear by bone; None if it is not measured, or not to be trusted."""
+        found = self._ears.get(Route(ear, BONE))
+        if found is None or not found.observations or not found.found:
+            return None
+        return None if found.outcome == Outcome.UNRELIABLE else found
+
+    def lowest_db_hl(self, ear: str, by: Route, frequency_hz: float) -> float | None:
+        """Return a level below which an ear's cochlea hears nothing; None: not measured.
+
+        What is found without noise is of the better of both: it holds of either. So the test of the
+        other ear says it too, if that is the one `by` which is asked.
+        """
+        found = self.of(ear)
+        if found is None and by.by_bone:
+            found = self._ears[by]
+            if by in self._lowest_db_hl:
+                return self._lowest_db_hl[by].get(int(frequency_hz))
+        if found is None or not found.found or frequency_hz not in found.audiogram.frequencies_hz:
+            return None
+        return float(found.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)[0][0])
+
+    def gap_db(self, route: Route, estimate: Estimate) -> float:
+        """Return the air-bone gap of an ear, above the one that ears without a loss of it show."""
+        air = self._ears[Route(route.ear)].estimator
+        air_db_hl = float(air.threshold([estimate.frequency_hz])[0][0])
+        usual_db = bone_prior.usual_gap_db(estimate.frequency_hz, self.gaps)
+        return air_db_hl - estimate.mean_db_hl - usual_db
+
+    def _air_known(self, ear: str) -> bool:
+        air = self._ears[Route(ear)]
+        return air.found and air.outcome != Outcome.UNRELIABLE and air.tally.tones > 0
+
+    def _hears_better(self, route: Route) -> float:
+        air = self._ears[Route(route.ear)]
+        asked_hz = [f for f in MEAN_HZ if f in air.audiogram.frequencies_hz]
+        mean_db_hl, _ = air.estimator.threshold(asked_hz)
+        return -float(sum(mean_db_hl.tolist()))
+
+    def _by_air(self, ear: str, frequencies_hz: tuple[float, ...]) -> Curves:
+        """Return what is known of an ear by air; of one that is not tested, what people have."""
+        air = self._ears.get(Route(ear))
+        if air is None or not self._air_known(ear):
+            person = self._person
+            return bone_prior.people(person.age_years, person.sex, frequencies_hz, self.prior)
+        return _curves_at(air.estimator, frequencies_hz)
+
+
+def _curves_at(air: "ThresholdEstimator", frequencies_hz: tuple[float, ...]) -> Curves:
+    """Return the posterior of an air test; beyond what could be asked, as at the end of that.
+
+    Between knots a sum has other bits on other machines: at these frequencies it is one term.
+    """
+    known_hz = [
+        f for f in air.knots_hz if air.frequency_range_hz[0] <= f <= air.frequency_range_hz[1]
+    ]
+    nearest = [min(known_hz, key=lambda k: abs(k - f)) for f in frequencies_hz]
+    asked_hz = sorted({*nearest})
+    at = [asked_hz.index(f) for f in nearest]
+    weight, mean_db_hl, covariance_db2 = air.joint_threshold(asked_hz)
+    return Curves(weight, mean_db_hl[:, at], covariance_db2[:, at][:, :, at])

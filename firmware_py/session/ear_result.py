@@ -1,0 +1,153 @@
+"""What was found of one ear: its outcome, what may be said of each frequency, and its verdict."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from firmware_py.ear.clinical_offset import clinical_offset_db
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.inferred_bands import suppose
+from firmware_py.ear.listening import DOUBTED, story_reason
+from firmware_py.ear.mean_threshold import mean_threshold
+from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.session.boards import Boards
+from firmware_py.session.cross_hearing import CrossHearing
+from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
+from firmware_py.terms.results import EarResult, ThresholdResult
+
+
+def result_of(ear: EarTest) -> EarResult:
+    """Return what was found of an ear; nobody has looked at masking here."""
+    verdict, reasons = verdict_of(ear)
+    listener = ear.estimator.hyperparameters
+    return EarResult(
+        ear.route,
+        ear.outcome,
+        ear.why,
+        tuple(_threshold(ear, each) for each in suppose(ear.audiogram.told_estimates())),
+        ear.tally.tones,
+        ear.tally.heard,
+        ear.tally.unsure,
+        ear.catch_trials.count,
+        ear.catch_trials.false_alarms,
+        ear.catch_trials.unsure_alarms,
+        None if ear.retest is None else ear.retest.difference_db,
+        clinical_offset_db(
+            listener.response_noise_db, listener.lapse_rate, listener.false_alarm_rate
+        ),
+        confirmed=() if ear.confirmation is None else ear.confirmation.results(),
+        verdict=verdict,
+        reasons=reasons,
+    )
+
+
+def result_in(
+    ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
+) -> EarResult:
+    """Return what was found of an ear in its session: with boards, marks of masking, and mean."""
+    of_ear = boards.of(ear.route)
+    result = replace(result_of(ear), boards=of_ear)
+    doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
+    if len(of_ear) > 1:
+        doubts.append(reason(Code.SEVERAL_BOARDS, boards=of_ear))
+    if doubts and result.verdict != Verdict.NOT_TESTED:
+        reasons = (*result.reasons, *doubts)
+        result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
+    if cross_hearing.judged:
+        result = _mark_masking(result, ear, cross_hearing)
+    # A mean threshold, and its grade, are of an ear by air.
+    mean = None if ear.route.by_bone else mean_threshold(result, ear.estimator)
+    return replace(result, pta4=mean)
+
+
+def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
+    verdicts = cross_hearing.verdicts(ear.route)
+    thresholds = []
+    for each in result.thresholds:
+        verdict = verdicts[each.frequency_hz]
+        marked = replace(each, masking=verdict.mark, air_bone_gap_db=verdict.air_bone_gap_db)
+        # Where no tone was asked there was none that could be masked.
+        thresholds.append(each if each.mark == Outcome.INFERRED else marked)
+    masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
+    return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
+
+
+def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
+    """Return whether this was a test of an ear, and why not."""
+    if failed := _why_not_tested(ear):
+        return Verdict.NOT_TESTED, failed
+    doubts = (*_why_doubtful(ear),)
+    return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
+
+
+def verdict_so_far(ear: EarTest) -> Verdict:
+    """Return what there is to doubt of a test under way; that it is not over yet is no doubt."""
+    if ear.tally.tones == 0:
+        return Verdict.NOT_JUDGED
+    return Verdict.DOUBTFUL if [*_doubted_stories(ear)] else Verdict.VALID
+
+
+def _why_not_tested(ear: EarTest) -> Reasons:
+    """Say why there was no test at all; nothing if there was one."""
+    if ear.tally.tones == 0:
+        return (reason(Code.NOT_BEGUN_YET),)
+    if ear.outcome == Outcome.UNRELIABLE:
+        return ear.why
+    if ear.heard_nothing and not ear.listening.equipment_heard_by:
+        return (reason_by(ear.route, Code.NOTHING_HEARD),)
+    story = ear.listening.likely()
+    return () if story is None else (story_reason(story, ear.measurement.tones(), ear.route),)
+
+
+def _why_doubtful(ear: EarTest) -> Iterator[Reason]:
+    """Say what leaves it in doubt if there was a test."""
+    if not ear.found:
+        yield reason(Code.ENDED_EARLY)
+    yield from _doubted_stories(ear)
+
+
+def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
+    """Tell the stories that leave it in doubt if somebody listened, and the same person."""
+    probable = ear.listening.probable(DOUBTED)
+    if probable is not None:
+        yield story_reason(probable, ear.measurement.tones(), ear.route)
+    change = ear.listening.change
+    if change is not None and change.probability >= DOUBTED:
+        yield story_reason(change, ear.measurement.tones(), ear.route)
+
+
+def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
+    """Return what may be said of a frequency."""
+    by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
+    mark = found.mark if by_frequency else ear.outcome
+    if _may_be_felt(ear, found) and mark == Outcome.MEASURED:
+        mark = Outcome.INCOMPLETE
+    threshold = ThresholdResult(
+        found.frequency_hz,
+        mark,
+        found.mean_db_hl,
+        found.sd_db,
+        found.low_db_hl,
+        found.high_db_hl,
+        _limit_beyond(ear, mark, found.frequency_hz, by_frequency),
+        floor_db_hl=ear.levels.floor_db_hl,
+        ceiling_db_hl=ear.levels.limit_db_hl(found.frequency_hz),
+    )
+    return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
+
+
+def _may_be_felt(ear: EarTest, found: Estimate) -> bool:
+    """Return whether the skin may have answered: the band reaches up to where that begins."""
+    return found.high_db_hl >= ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
+
+
+def _limit_beyond(
+    ear: EarTest, mark: Outcome, frequency_hz: float, by_frequency: bool
+) -> float | None:
+    """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
+    if mark == Outcome.HEARS_ALL:
+        return ear.levels.floor_db_hl
+    if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
+        felt_db_hl = ear.route.kind.vibrotactile_db_hl(frequency_hz)
+        return min(ear.levels.limit_db_hl(frequency_hz), felt_db_hl)
+    return None

@@ -1,0 +1,348 @@
+"""The hearing test: a pure state machine. Time comes in with every event; nothing here has a clock.
+
+It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.levels import Highest, no_limit
+from firmware_py.ear.listening import CHECK_US_MAX
+from firmware_py.ear.objective import Objective, objective_of
+from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.inference.stories import Story
+from firmware_py.presenting.answers_given import AnswersGiven
+from firmware_py.presenting.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
+from firmware_py.presenting.trial import Answer
+from firmware_py.session.boards import Boards
+from firmware_py.session.cross_hearing import CrossHearing
+from firmware_py.session.ear_result import result_in
+from firmware_py.session.masking import Earphones
+from firmware_py.session.next_ear import let_begin, next_before_bone, next_beside_air
+from firmware_py.session.placing import Placing
+from firmware_py.session.remarks import remarks_on
+from firmware_py.session.time_to_go import TimeToGo
+from firmware_py.session.which_ear import EarCheck
+from firmware_py.terms import events, tells
+from firmware_py.terms.events import Action, Event
+from firmware_py.terms.outcomes import Purpose, SessionOutcome
+from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.presentation import NO_COVER, Presentation
+from firmware_py.terms.reasons import Code, Reasons, reason
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+
+ANY_EARPHONES: Final = Earphones()
+_CROSS_HEARD: Final = reason(Code.CROSS_HEARD)
+
+
+class HearingTest:
+    """One hearing test of one or both ears.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of this test.
+    person : Person, optional
+        Who is tested.
+    highest_db_hl : callable, optional
+        Of route and frequency: the highest level that can be reached there. A function without
+        memory, as all of this is.
+    earphones : Earphones, optional
+        What they let through to the other ear, and what noise they take; unknown: the least of any.
+    prior : PopulationPrior, optional
+        In place of the one that is shipped.
+
+    Raises
+    ------
+    SettingError
+        If the estimator does not take these settings, or this person's age or sex.
+
+    Notes
+    -----
+    `handle` is a pure function of the events so far: the same events give the same actions, to the
+    bit. Resuming and replaying a session rest on this.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        person: Person = UNKNOWN,
+        highest_db_hl: Highest = no_limit,
+        earphones: Earphones = ANY_EARPHONES,
+        prior: PopulationPrior | None = None,
+    ) -> None:
+        self.settings = settings
+        self.ears = {
+            route: EarTest(route, settings, person, highest_db_hl, prior)
+            for route in settings.tested_routes
+        }
+        self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
+        self.cross_hearing.bone.prior = prior
+        self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
+        self.outcome: SessionOutcome | Literal[""] = ""
+        self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
+        self.time_to_go = TimeToGo(settings, self.cross_hearing, self.presenter.pace)
+        self.given = AnswersGiven()
+        self._told_route: Route | None = None
+        self._check_until_us = 0
+        self.boards = Boards()
+        self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
+
+    @property
+    def placing(self) -> Placing:
+        """Return where the operator put the vibrator, and where it is wanted."""
+        return self.cross_hearing.bone.placing
+
+    @property
+    def state(self) -> str:
+        """Return where the test is: one of the states of the presenter."""
+        return self.presenter.state
+
+    @property
+    def board(self) -> str:
+        """Return the tone generator that answered last; "": unknown."""
+        return self.boards.now
+
+    @property
+    def number(self) -> int:
+        """Return the number of the presentation under way or due."""
+        return self.presenter.trial.number
+
+    def handle(self, now_us: int, event: Event) -> list[Action]:
+        """Take in one event at a time of the session, and say what to do.
+
+        Parameters
+        ----------
+        now_us : int
+            Time since the session began, microseconds; never less than at the event before.
+
+        Returns
+        -------
+        list of Action
+        """
+        if self.state == FINISHED:
+            return []
+        match event:
+            case events.Started(can_mask, board):
+                self.boards.now = board
+                return self._start(now_us, can_mask)
+            case events.Paused(why):
+                self.waits_why = why or self.waits_why
+                return self.presenter.pause()
+            case events.Continued():
+                return self._continue(now_us)
+            case events.EquipmentHeard(by):
+                return self._equipment_heard(now_us, by)
+            case events.EarNamed(named):
+                return self._ear_named(now_us, named)
+            case events.Aborted(why):
+                return self._finish(SessionOutcome.ABORTED, why)
+            case events.BoardReady(board=board):
+                self.boards.now = board
+        actions = self.presenter.handle(now_us, event)
+        if self.presenter.failure:
+            actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
+        elif self.presenter.answer is not None:
+            actions += self._take_answer(now_us, self.presenter.answer)
+        return actions
+
+    def result(self) -> SessionResult:
+        which_ear, ears, boards = self.ear_check.found, self.ears.values(), self.boards
+        return SessionResult(
+            self.outcome,
+            tuple(result_in(ear, self.cross_hearing, which_ear, boards) for ear in ears),
+            self.number,
+            self.presenter.silent_time.stray_presses,
+            self.given.mean_response_ms,
+            tuple(remarks_on(ears, self.cross_hearing, which_ear, boards)),
+            which_ear,
+        )
+
+    def _start(self, now_us: int, can_mask: bool) -> list[Action]:
+        if self.state != READY:
+            return []
+        self.presenter.start(can_mask)
+        return self._next(now_us)
+
+    @property
+    def checking(self) -> bool:
+        """Return whether the test is broken off to see if anybody listens."""
+        return self.state not in (READY, FINISHED) and self.ear.phase == Purpose.CHECK
+
+    @property
+    def asks_who_hears(self) -> bool:
+        """Return whether the operator is to say who hears the tones."""
+        return self.checking and self.ear.listening.story is None
+
+    def takes_word_of(self, by: str) -> bool:
+        """Return whether it helps to know who hears the tones: the listener seems to hear none.
+
+        That nobody does is of use only when it is asked.
+        """
+        story = self.ear.listening.story
+        silent = self.checking and story is not None and story.story == Story.SILENT
+        return self.asks_who_hears or (silent and by != events.NOBODY)
+
+    @property
+    def asks_which_ear(self) -> bool:
+        """Return whether the operator is to say in which ear the listener hears the tone."""
+        return self.state not in (READY, FINISHED) and self.ear_check.asks
+
+    @property
+    def ear(self) -> EarTest:
+        return self.ears[self.presenter.trial.route]
+
+    def _continue(self, now_us: int) -> list[Action]:
+        anew, self.waits_why = bool(self.waits_why), ()
+        if self.state == PAUSED:
+            return [tells.GoingOnTold(), *self._end_pause(now_us, anew)]
+        if self.asks_which_ear:
+            self.ear_check.give_up()
+            return self._go_on_with(now_us)
+        return self._end_check(now_us) if self.checking else []
+
+    def _end_pause(self, now_us: int, anew: bool) -> list[Action]:
+        self._check_until_us = now_us + CHECK_US_MAX
+        if anew and self.ear.route.by_bone:
+            self.ear.forget_witness()
+        looked_at, moved = self.ear_check.end_pause(now_us), self.placing.take_word(anew)
+        if looked_at or moved or self.presenter.trial.presentation is None:
+            return self._next(now_us)
+        return self.presenter.go_on(now_us)
+
+    def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
+        if not self.takes_word_of(by):
+            return []
+        self.ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
+        if by != events.NOBODY:
+            self.placing.forget()  # it was held to somebody's head
+        return self._end_check(now_us, passed=True)
+
+    def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
+        ear, was_over = self.ear, self.asks_who_hears
+        ear.end_check(passed)
+        return self._go_on_with(now_us, [] if was_over else _ear_over(ear))
+
+    def _ear_named(self, now_us: int, named: str) -> list[Action]:
+        if not self.asks_which_ear:
+            return []
+        self.ear_check.take_word(named)
+        if self.ear_check.waits:
+            return [tells.EarphonesTold(self.ear_check.why), *self.presenter.pause()]
+        return self._go_on_with(now_us)
+
+    def _go_on_with(self, now_us: int, over: Sequence[Action] = ()) -> list[Action]:
+        """Go on at the operator's word, whatever was played; `over`: what is told before that."""
+        told = [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *over]
+        return [*told, *self._next(now_us)]
+
+    def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
+        """Go on with what is next; `since_us`: the board's time of the answer before."""
+        if self.ear_check.under_way:
+            return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
+        route, again, check = next_before_bone(self.settings, self.cross_hearing)
+        silent = None
+        if check is not None:
+            route, _ = check
+        elif route is None:
+            route, silent = next_beside_air(self.cross_hearing)
+        if route is None:
+            return self._finish(SessionOutcome.COMPLETE)
+        noise = check is not None or again or route in self.cross_hearing.asked_again
+        if self.placing.wait_for(route, noise):
+            return [tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+        if check is not None:
+            return self._present(now_us, *check, since_us)
+        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if again else []
+        if silent:  # the operator is to say who hears its tones
+            silent.begin_equipment_check()
+            self._check_until_us = now_us + CHECK_US_MAX
+            told = [tells.EquipmentCheckTold(route, silent.listening.why)]
+        let_begin(self.ears[route], self.cross_hearing)
+        presentation = self.ears[route].next_presentation(self.number + 1, self.objective())
+        return [*told, *self._present(now_us, route, presentation, since_us)]
+
+    def objective(self) -> Objective:
+        """Return what makes a tone the best now."""
+        return objective_of(self.settings, self.presenter.pace.trial_time)
+
+    def _present(
+        self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
+    ) -> list[Action]:
+        told: list[Action] = [] if route == self._told_route else [tells.EarTold(route)]
+        self._told_route = route
+        return [*told, *self.presenter.begin(now_us, route, presentation, since_us)]
+
+    def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
+        presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
+        assert presentation is not None
+        _note_beside(self.ears.values(), ear, presentation)
+        if self.ear_check.under_way:
+            return self._clear_tone_answered(now_us, presentation, answer)
+        self.boards.take_answer(ear.route)
+        self.given.add(now_us, self.number, self.presenter, answer)
+        silence = presentation.purpose == Purpose.CATCH
+        checking, asked = self.checking, self.asks_who_hears
+        cover = NO_COVER if silence else self.presenter.noise.cover
+        pressed, response_s = self.presenter.silent_time.take(), answer.response_s
+        check = presentation.purpose == Purpose.PLATEAU
+        if check:
+            self.cross_hearing.take_check(ear.route, presentation, answer.heard, cover)
+        else:
+            ear.answer(presentation, answer.heard, cover, pressed, response_s)
+        if answer.response_us is not None:
+            self.presenter.pace.take_answer(answer.response_us)
+        elif not silence:
+            self.presenter.pace.take_silence()
+        self.time_to_go.take_answer(now_us)
+        half_width_db = None
+        if presentation.is_asked:
+            half_width_db = round(ear.audiogram.widest().half_width_db, 2)
+        to_go_s, of = round(self.time_to_go.seconds()), presentation.purpose
+        told: list[Action] = [
+            tells.AnswerTold(self.number, ear.route, of, answer.heard, half_width_db, to_go_s)
+        ]
+        told += self._check_goes_on(now_us, checking)
+        if not check and not asked:
+            told += _ear_over(ear)
+        return [*told, *self._next(now_us, answer.at_us)]
+
+    def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
+        """Take the answer to a tone of the ear check, which tells of nothing else."""
+        route, to_go_s = self.presenter.trial.route, round(self.time_to_go.seconds())
+        self.presenter.silent_time.take()
+        self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
+        told = tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)
+        check = self.ear_check.take_answer(now_us, route, tone, answer.heard)
+        return [told, *check, *self._next(now_us, answer.at_us)]
+
+    def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
+        """Tell that a check begins or ends; `before`: there was one before this answer."""
+        ear = self.ear
+        if before and self.checking and now_us >= self._check_until_us:
+            ear.end_check()
+        if before and not self.checking:
+            return [tells.GoingOnTold()]
+        if before or not self.checking:
+            return []
+        self._check_until_us = now_us + CHECK_US_MAX
+        return [tells.ListenerCheckTold(ear.route, ear.listening.why)]
+
+    def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
+        self.outcome = outcome
+        silence = self.presenter.fall_silent(FINISHED)
+        return [silence, tells.FinishTold(outcome, why), events.Finish(self.result())]
+
+
+def _note_beside(ears: Iterable[EarTest], asked: EarTest, tone: Presentation) -> None:
+    """Have the tests of the same ear by other routes know the tone that it was given."""
+    for each in ears:
+        if each.route.ear == asked.route.ear and each is not asked:
+            each.levels.note_beside(tone)
+
+
+def _ear_over(ear: EarTest) -> list[Action]:
+    return [tells.EarOverTold(ear.route, ear.outcome, ear.why)] if ear.over else []

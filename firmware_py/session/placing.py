@@ -1,0 +1,75 @@
+"""Where the operator is to put what plays: earphones on, or the vibrator behind an ear."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.route import OTHER, Route
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the vibrator is, and whether the other ear has an earphone for noise.
+
+    `ear` is "" while both ears have earphones and there is no vibrator.
+    """
+
+    ear: str = ""
+    covered: bool = True
+
+
+EARPHONES: Final = Place()
+
+
+class Placing:
+    """What the operator said of where it is.
+
+    Attributes
+    ----------
+    wanted : Place or None
+        Where it is to be put: the test waits for the operator's word. None: it waits for none.
+    """
+
+    def __init__(self) -> None:
+        self._place: Place | None = EARPHONES  # None: nobody knows
+        self.wanted: Place | None = None
+
+    def wait_for(self, route: Route, noise: bool) -> bool:
+        """Return whether the operator has to put something elsewhere for a route first.
+
+        `noise`: in the other ear, which is open otherwise: an earphone makes it hear bone better.
+        """
+        place = Place(route.ear, noise) if route.by_bone else EARPHONES
+        self.wanted = None if place == self._place else place
+        return self.wanted is not None
+
+    def take_word(self, anew: bool) -> bool:
+        """Take in that a paused test may go on; return whether that has to do with where it is.
+
+        The vibrator is where it was wanted. In a pause that was for something else it may have come
+        off, and it has if somebody sits down `anew`: then it is wanted once more.
+        """
+        asked, moved = self.wanted is not None, False
+        if asked and not anew:
+            self._place = self.wanted
+        else:
+            moved = self.forget()
+        self.wanted = None
+        return asked or moved
+
+    def forget(self) -> bool:
+        """Take in that a vibrator was moved; return whether there may be one."""
+        if self._place != EARPHONES:
+            self._place = None
+        return self._place is None
+
+    @property
+    def why(self) -> Reason:
+        """Return what the operator is to do."""
+        assert self.wanted is not None, "it waits"
+        if self.wanted == EARPHONES:
+            return reason(Code.PLACE_EARPHONES)
+        ear = self.wanted.ear
+        if self.wanted.covered:
+            return reason(Code.PLACE_VIBRATOR_COVERED, ear=ear, covered=OTHER[ear])
+        return reason(Code.PLACE_VIBRATOR, ear=ear)

@@ -1,0 +1,104 @@
+"""What makes the result of a session less than sure."""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.model_checks import ClearTones, Pauses
+from firmware_py.session.boards import Boards
+from firmware_py.session.cross_hearing import CrossHearing
+from firmware_py.session.ear_result import result_of
+from firmware_py.terms.outcomes import MaskingMark, Outcome, WhichEar
+from firmware_py.terms.reasons import Code, Reason, reason
+
+UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
+
+
+def remarks_on(
+    ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
+) -> list[Reason]:
+    """Return the remarks on a session, ear by ear, then those on all of it."""
+    remarks: list[Reason] = []
+    for ear in ears:
+        remarks += _say_what_happened(ear)
+        remarks += [reason(Code.OF_EAR, ear=str(ear.route), doubt=doubt) for doubt in _doubts(ear)]
+        remarks += _masking_doubts(ear, cross_hearing)
+    if signs := _inattention(ears):
+        remarks.append(reason(Code.INATTENTIVE, signs=signs))
+    asked = [ear for ear in ears if ear.tally.tones]
+    answered = any(ear.tally.answered for ear in asked)
+    # Whose equipment was heard was deaf: nothing of it is to be checked.
+    heard = all(ear.listening.equipment_heard_by for ear in asked)
+    if asked and not answered and not heard:
+        remarks.append(reason(Code.NEVER_ANSWERED))
+    if which_ear == WhichEar.NOT_CONFIRMED:
+        remarks.append(reason(Code.EARS_NOT_CONFIRMED))
+    if boards.differ:
+        remarks.append(boards.remark())
+    return remarks
+
+
+def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[Reason]:
+    """Say where the other ear may have heard the tones, and why it could."""
+    if not cross_hearing.judged:
+        return []
+    found: dict[Reason, list[int]] = {}
+    inferred_hz = [e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED]
+    for frequency_hz, verdict in cross_hearing.verdicts(ear.route).items():
+        if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
+            assert verdict.why is not None, "it is uncertain"
+            found.setdefault(verdict.why, []).append(frequency_hz)
+    return [
+        reason(Code.MASKING_UNCERTAIN, ear=str(ear.route), frequencies_hz=at_hz, why=why)
+        for why, at_hz in found.items()
+    ]
+
+
+def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
+    """Say what an ear was asked again for, and who heard its tones."""
+    retest, listening = ear.retest, ear.listening
+    if retest is not None and retest.verdict:
+        difference_db = retest.difference_db or 0.0
+        yield reason(
+            Code.RETEST_DIFFERS,
+            ear=str(ear.route),
+            verdict=retest.verdict,
+            difference_db=difference_db,
+        )
+    if listening.checks:
+        yield reason(
+            Code.BROKEN_OFF, ear=str(ear.route), checks=listening.checks, why=listening.last_why[0]
+        )
+    if listening.equipment_heard_by and ear.heard_nothing:
+        yield reason(Code.EQUIPMENT_HEARD, ear=str(ear.route), hearer=listening.equipment_heard_by)
+
+
+def _doubts(ear: EarTest) -> Iterable[Reason]:
+    """Say what makes the answers of an ear less than sure."""
+    doubts = []
+    tally = ear.tally
+    if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
+        doubts.append(reason(Code.MOSTLY_UNSURE, unsure=tally.unsure, answered=tally.answered))
+    if ear.outcome != Outcome.UNRELIABLE:
+        signs = []
+        if ear.catch_trials.inattentive:
+            signs.append(ear.catch_trials.alarms())
+        if ear.attention.away_tones:
+            signs.append(reason(Code.RUN_AWAY, away=ear.attention.away_tones))
+        if signs:
+            doubts.append(reason(Code.INATTENTIVE, signs=signs))
+    return doubts
+
+
+def _inattention(ears: Iterable[EarTest]) -> list[Reason]:
+    """Say what shows in both ears together that the listener did not attend."""
+    clear, pauses = ClearTones(), Pauses()
+    for ear in ears:
+        clear += ear.attention.clear()
+        pauses += ear.attention.pauses
+    signs = []
+    if clear.inattentive:
+        signs.append(reason(Code.MISSES, missed=clear.missed, asked=clear.asked))
+    if pauses.inattentive:
+        signs.append(reason(Code.PRESSED_IN_PAUSES, pressed=pauses.pressed, count=pauses.count))
+    return signs

@@ -1,0 +1,367 @@
+"""What goes into a hearing test and what comes out, each with its form in the journal."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, Final, Self
+
+from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
+from firmware_py.terms.printable import show
+from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
+from firmware_py.terms.record_checks import object_of, refusal
+from firmware_py.terms.route import LEFT, RIGHT, Route
+
+HEARD_BUTTON: Final = 1
+# Who may have heard the equipment: the operator, the listener's other ear, or nobody.
+OPERATOR: Final = "operator"
+OTHER_EAR: Final = "other-ear"
+NOBODY: Final = "nobody"
+HEARERS: Final = (OPERATOR, OTHER_EAR, NOBODY)
+# In which ear a listener heard a tone.
+NAMED: Final = (LEFT, RIGHT, UNSURE)
+UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Each kind has a name of its own, `WHAT`; one that adds no field is a dataclass by this."""
+
+    WHAT: ClassVar[str] = ""
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        cls.WHAT = what
+
+
+class Event(_Named):
+    """What goes into a test."""
+
+    KINDS: ClassVar[dict[str, type["Event"]]] = {}  # by their names
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        super().__init_subclass__(what)
+        if what:
+            cls.KINDS[what] = cls
+
+
+class Result:
+    """What came of a test: a dataclass whose fields say what they may be (`record_checks`)."""
+
+    outcome: str  # "": it is not over, and this is the result so far
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        record: dict[str, Any] = as_json(self)
+        return record
+
+    @classmethod
+    def from_record(cls, record: object, *, so_far: bool = False) -> Self:
+        """Check what `to_record` wrote, and take it.
+
+        Parameters
+        ----------
+        record : object
+            JSON values.
+        so_far : bool
+            Whether it may not be over yet.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a test of this kind finds.
+        """
+        found: Self = object_of(cls)("result", record)
+        if not found.outcome and not so_far:
+            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+        return found
+
+
+class Action(_Named):
+    """What comes out of a test."""
+
+
+class RecordedAction(Action):
+    """An action for the journal: it reaches the listener, or it is the result."""
+
+
+@dataclass(frozen=True)
+class Started(Event, what="started"):
+    """The operator starts the test.
+
+    `can_mask`: the tone generator has masking noise. `board`: which one it is, its name and its
+    serial number.
+    """
+
+    can_mask: bool = False
+    board: str = ""
+
+
+class TimePassed(Event, what="time"):
+    """The time asked for by the last `Wait` has come."""
+
+
+@dataclass(frozen=True)
+class ToneStarted(Event, what="tone-on"):
+    """The board began tone `number`, at `onset_us` of its own time."""
+
+    number: int
+    onset_us: int
+
+
+@dataclass(frozen=True)
+class ToneEnded(Event, what="tone-off"):
+    """The board ended tone `number`; `cut`: before its time."""
+
+    number: int
+    offset_us: int
+    cut: bool
+
+
+@dataclass(frozen=True)
+class _ButtonMoved(Event):
+    """What happened to a button, at `at_us` of the board's time."""
+
+    at_us: int
+    button: int = HEARD_BUTTON
+
+    def __post_init__(self) -> None:
+        if self.button not in (HEARD_BUTTON, UNSURE_BUTTON):
+            raise ValueError(
+                f"button is {self.button!r}; allowed are {HEARD_BUTTON} and {UNSURE_BUTTON}"
+            )
+
+
+class ButtonPressed(_ButtonMoved, what="button-down"):
+    """The listener pressed a button."""
+
+
+class ButtonReleased(_ButtonMoved, what="button-up"):
+    """The listener released a button."""
+
+
+@dataclass(frozen=True)
+class BoardTime(Event, what="board-time"):
+    """The board's time; every press before it has been told."""
+
+    at_us: int
+
+
+@dataclass(frozen=True)
+class Continued(Event, what="continued"):
+    """The operator goes on with a paused test, or after a check."""
+
+
+@dataclass(frozen=True)
+class EquipmentHeard(Event, what="equipment-heard"):
+    """The operator says who hears the tones of an ear in which nothing was heard."""
+
+    by: str
+
+    def __post_init__(self) -> None:
+        if self.by not in HEARERS:
+            raise ValueError(f"by is {show(self.by)}; allowed are {', '.join(HEARERS)}")
+
+
+@dataclass(frozen=True)
+class EarNamed(Event, what="ear-named"):
+    """The operator says in which ear the listener heard a clear tone."""
+
+    named: str
+
+    def __post_init__(self) -> None:
+        if self.named not in NAMED:
+            raise ValueError(f"named is {show(self.named)}; allowed are {', '.join(NAMED)}")
+
+
+@dataclass(frozen=True)
+class Explained(Event):
+    """What happened, and why."""
+
+    why: Reasons = ()
+
+    @classmethod
+    def by(cls, code: Code, **parts: Any) -> Self:
+        """Return what happened for one reason."""
+        return cls((reason(code, **parts),))
+
+
+class Paused(Explained, what="paused"):
+    """The operator pauses the test; or it waits for the operator's word, and `why`."""
+
+
+class Aborted(Explained, what="aborted"):
+    """The operator ends the test, or nothing can go on."""
+
+
+class BoardLost(Explained, what="board-lost"):
+    """The tone generator does not answer, or its port is gone."""
+
+
+class BoardDisbelieved(BoardLost, what="board-disbelieved"):
+    """The tone generator told what cannot be true: nothing it tells of a tone under way counts."""
+
+
+@dataclass(frozen=True)
+class BoardReady(Event, what="board-ready"):
+    """The tone generator answers (again), or the firmware was started again.
+
+    `tone_known`: it still knows the tone that was under way and will tell what became of it.
+    `can_mask`: it has masking noise; none plays now. `board`: which one it is, see `Started`.
+    """
+
+    tone_known: bool
+    can_mask: bool = False
+    board: str = ""
+
+
+@dataclass(frozen=True)
+class NoiseRefused(Explained, what="noise-refused"):
+    """The tone generator refused the last `Mask`."""
+
+    def __post_init__(self) -> None:
+        if not self.why:
+            raise ValueError("why is []; allowed is a list of 1 reason, what the refusal said")
+
+
+class NoiseEnded(Event, what="noise-ended"):
+    """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
+
+
+@dataclass(frozen=True)
+class Play(RecordedAction, what="play"):
+    """Present this tone; a press ends it where the board can, else the `Silence` that follows.
+
+    `press_ms`: after the onset, from when on; `press_buttons`: of which, a bit for each button.
+    `why`: the reason to ask it.
+    """
+
+    number: int
+    route: Route
+    frequency_hz: float
+    level_db_hl: float
+    on_ms: int
+    off_ms: int
+    pulses: int
+    rise_ms: int
+    press_ms: int
+    press_buttons: int
+    why: Why | None = None
+
+
+@dataclass(frozen=True)
+class Mask(RecordedAction, what="mask"):
+    """Play noise by the route that masks the one under test, and `why`, until told otherwise.
+
+    `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
+    """
+
+    number: int
+    route: Route
+    frequency_hz: float
+    level_db_hl: float
+    why: Reason
+
+
+class Unmask(RecordedAction, what="unmask"):
+    """End the noise."""
+
+
+class Silence(RecordedAction, what="silence"):
+    """End tone and noise at once."""
+
+
+class AskBoardTime(Action):
+    """Ask the board for its time, to be sure that there was no press."""
+
+
+@dataclass(frozen=True)
+class Wait(Action):
+    """Send `TimePassed` at this time; it replaces the wait before it."""
+
+    until_us: int
+
+
+@dataclass(frozen=True)
+class Finish(RecordedAction, what="finish"):
+    """The test is over, with this result."""
+
+    result: Result
+
+
+def board_us(event: Event) -> int:
+    """Return the board's time that an event tells, 0 if it tells none."""
+    match event:
+        case ToneStarted(_, us) | ToneEnded(_, us, _) | _ButtonMoved(us, _) | BoardTime(us):
+            return us
+    return 0
+
+
+def as_record(what: Event | RecordedAction) -> dict[str, Any]:
+    """Return an event or an action as JSON values, its name under "what"."""
+    values = {"result": what.result.to_record()} if isinstance(what, Finish) else as_json(what)
+    return {"what": what.WHAT, **values}
+
+
+def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
+    """Return those of these actions that belong in the journal, as JSON values."""
+    return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
+
+
+def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.KINDS) -> Event:
+    """Return the event that `as_record` wrote.
+
+    Parameters
+    ----------
+    record : object
+        JSON values.
+    kinds : mapping, optional
+        The events that there can be, by their names: those of a hearing test.
+
+    Raises
+    ------
+    ValueError
+        If the record is not that of an event; the message has the field, its value, and the rule.
+    """
+    what = record.get("what") if isinstance(record, dict) else None
+    kind = kinds.get(what) if isinstance(what, str) else None
+    if kind is None or not isinstance(record, dict):
+        raise ValueError(
+            f"event is {show(record)}; allowed is an object whose what is one of {', '.join(kinds)}"
+        )
+    values = {name: value for name, value in record.items() if name != "what"}
+    types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
+    if values.keys() != types.keys():
+        raise ValueError(
+            f"event is {show(record)}; allowed is an object of {', '.join(['what', *types])}"
+        )
+    for name, value in values.items():
+        if types[name] == Reasons:
+            values[name] = reasons_at(f"event.{name}", value)
+            continue
+        # Types are exact: True is no number, and 1 is not true.
+        if type(value) is not types[name] or not _is_within(value):
+            raise ValueError(f"event.{name} is {show(value)}; allowed {_ALLOWED[types[name]]}")
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise ValueError(f"event.{error}") from None
+
+
+def _is_within(value: object) -> bool:
+    if isinstance(value, str):
+        return value.isprintable() and len(value) <= TEXT_CHARACTERS_MAX
+    return not isinstance(value, int) or 0 <= value <= NUMBER_MAX
+
+
+NUMBER_MAX: Final = 2**63 - 1  # of the wire
+TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
+_ALLOWED: Final = {
+    bool: "are true and false",
+    int: f"are whole numbers from 0 to {NUMBER_MAX}",
+    str: f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed",
+}
+
+
+@cache
+def _types_of(kind: type[Event]) -> dict[str, type]:
+    """Return the types of the fields of an event of this kind, by their names."""
+    return {field.name: field.type for field in fields(kind)}  # type: ignore[misc]

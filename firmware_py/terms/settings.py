@@ -1,0 +1,400 @@
+"""Everything that may be chosen about a hearing test, with its limits."""
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Final
+
+from firmware_py.inference import enough
+from firmware_py.terms.printable import show
+from firmware_py.terms.route import (
+    AIR,
+    AUDIOGRAM_FREQUENCIES_HZ,
+    BONE,
+    EARS,
+    HIGHEST_DB_HL,
+    LEFT,
+    LOWEST_DB_HL,
+    RIGHT,
+    Route,
+    RouteKind,
+)
+
+DEFAULT_PROFILE: Final = "default"
+TIMES_PROFILE: Final = "response-times"
+# Whose bands can be trusted; the others are too sure of themselves.
+HONEST_PROFILES: Final = (DEFAULT_PROFILE, TIMES_PROFILE)
+FIFTY_PERCENT: Final = "50 %"
+CLINICAL_ASCENDING: Final = "clinical, 5 dB ascending"
+CONVENTIONS: Final = (FIFTY_PERCENT, CLINICAL_ASCENDING)  # of a threshold
+BOTH: Final = "both"
+BETTER: Final = "better"
+AIR_AND_BONE: Final = f"{AIR}, {BONE}"  # routes
+AUTOMATIC: Final = "automatic"
+OFF: Final = "off"
+NONE: Final = "none"
+HUGHSON_WESTLAKE: Final = "hughson-westlake"
+BRISK: Final = "brisk"
+CLINICAL: Final = "clinical"
+BITS: Final = "bits"
+BITS_PER_SECOND: Final = "bits-per-second"
+PAPER_PROFILE: Final = "gp-pta-2015"
+
+PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if there are as many
+
+SEVERAL = tuple[int, ...]  # a setting that is a list
+
+# How a test is conducted. "brisk" takes no more of a person's time than the answers need.
+# "clinical" keeps what ISO 8253-1 asks for: a familiarisation apart, fixed times, a retest at
+# 1 kHz, and catch trials throughout. These settings have the conduct's value where not told.
+CONDUCTS: Final[dict[str, dict[str, Any]]] = {
+    BRISK: {
+        "tones_min": enough.ANSWERS_MIN,
+        "tones_max": 68,
+        "stop_half_width_db": enough.HALF_WIDTH_DB,
+        "catch_rate": 0.25,
+        "pause_ms_min": 500,
+        "pause_ms_max": 1700,
+        "response_window_ms": None,
+        "objective": BITS_PER_SECOND,
+        "retest": False,
+        "ear_check": False,
+    },
+    CLINICAL: {
+        "tones_min": 12,
+        "tones_max": 40,
+        "stop_half_width_db": 8.0,
+        "catch_rate": 0.1,
+        "pause_ms_min": 1200,
+        "pause_ms_max": 2500,
+        "response_window_ms": 1000,
+        "objective": BITS,
+        "retest": True,
+        "ear_check": True,
+    },
+}
+BY_CONDUCT: Final[Any] = object()  # in place of a value: that of the conduct
+
+# Above this level a test needs the operator's explicit word.
+LOUD_DB_HL: Final = 100.0
+SEED_MAX: Final = 2**63 - 1
+# A tone is at most this much above the louder of two: the tone before it, and the loudest so far
+# within half an octave.
+STEP_UP_MAX_DB: Final = 20.0
+STEP_UP_NEARBY_OCTAVES: Final = 0.5
+
+# IEC 60645-1 takes the rise, and the fall, of a tone from 20 dB to 1 dB below its level. Of the
+# raised cosine that the tone generator makes, that is a part; `rise_ms` is the whole.
+RISE_TIME_MS: Final = (20.0, 50.0)
+PLATEAU_MS_MIN: Final = 150  # of each pulse at its level
+
+
+def _part_of_rise(level_db: float) -> float:
+    # After which part of a raised cosine it has come to a level, in dB re its end.
+    return math.asin(10.0 ** (level_db / 40.0)) / (0.5 * math.pi)
+
+
+_RISE_TIME_PART: Final = _part_of_rise(-1.0) - _part_of_rise(-20.0)  # 0.581
+_RISE_MS_MIN: Final = math.ceil(RISE_TIME_MS[0] / _RISE_TIME_PART)
+_RISE_MS_MAX: Final = math.floor(RISE_TIME_MS[1] / _RISE_TIME_PART)
+
+
+class SettingError(ValueError):
+    """A setting that is unknown, of the wrong type, or outside its limits."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one hearing test.
+
+    What is allowed stands beside each: the choices, or lowest, highest and unit. Times are those of
+    a person, not of a machine.
+    """
+
+    # how the test is conducted; `CONDUCTS` has the settings that follow from it
+    conduct: Annotated[str, (BRISK, CLINICAL)] = BRISK
+    # `ears`, `first_ear`: which ears, and which first: "better" is the one that familiarisation
+    # finds better
+    ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
+    first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
+    routes: Annotated[str, (AIR, AIR_AND_BONE)] = AIR  # by which; bone comes after air
+    # `profile`, `response_noise_db`: of the estimator; None: the noise is inferred, or left at the
+    # profile's value
+    profile: Annotated[str, (DEFAULT_PROFILE, TIMES_PROFILE, "annealed-laplace", PAPER_PROFILE)] = (
+        DEFAULT_PROFILE
+    )
+    response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
+    # what the next tone maximises: the information of its answer, or that per time it takes
+    objective: Annotated[str, (BITS, BITS_PER_SECOND)] = BY_CONDUCT
+    # `frequency_min_hz`, `frequency_max_hz`, `level_min_db_hl`, `level_max_db_hl`, `level_step_db`:
+    # What may be asked. Above 100 dB HL only with `loud_confirmed`.
+    frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
+    frequency_max_hz: Annotated[float, (1000.0, 8000.0, "Hz")] = 8000.0
+    level_min_db_hl: Annotated[float, (LOWEST_DB_HL, 20.0, "dB HL")] = LOWEST_DB_HL
+    level_max_db_hl: Annotated[float, (40.0, HIGHEST_DB_HL, "dB HL")] = 100.0
+    loud_confirmed: bool = False
+    level_step_db: Annotated[float, (0.1, 5.0, "dB")] = 1.0
+    # level of the first tone, at 1 kHz
+    familiar_level_db_hl: Annotated[float, (LOWEST_DB_HL, 60.0, "dB HL")] = 40.0
+    # `tones_min`, `tones_max`: Tones an ear, familiarisation and retest included; silent catch
+    # trials are not tones. What is asked again, what tells of attention (`attention.py`), and what
+    # is confirmed, comes on top.
+    tones_min: Annotated[int, (1, 100, "tones")] = BY_CONDUCT
+    tones_max: Annotated[int, (20, 120, "tones")] = BY_CONDUCT
+    # `stop_half_width_db`, `stop_information_bits`: an ear ends when at no audiogram frequency (750
+    # and 1500 Hz only if they are measured) the 95 % band reaches further than this to either side
+    # (250 Hz: a quarter further), or when the next answer is expected to tell no more (0: not used)
+    stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = BY_CONDUCT
+    stop_information_bits: Annotated[float, (0.0, 1.0, "bit")] = 0.0
+    # silent presentations as a part of all; a brisk test has them only while other evidence leaves
+    # it open whether the button is pressed without a tone
+    catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = BY_CONDUCT
+    # `pause_ms_min`, `pause_ms_max`: random pause before a tone, see `pace.py`
+    pause_ms_min: Annotated[int, (300, 10000, "ms")] = BY_CONDUCT
+    pause_ms_max: Annotated[int, (500, 20000, "ms")] = BY_CONDUCT
+    # `pulse_on_ms`, `pulse_off_ms`, `pulses`, `rise_ms`: The tone. A pulse lasts from the start of
+    # its rise to the end of its fall, each a raised cosine of `rise_ms`; the gaps are silent. IEC
+    # 60645-1 measures otherwise: the rise from 20 dB to 1 dB below the level, 20 to 50 ms, here
+    # 20.3 ms; a pulse and a gap between the points 5 dB below it, 225 ms +-35 ms, here 222 and 228
+    # ms; a plateau of 150 ms, here 190 ms.
+    pulse_on_ms: Annotated[int, (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms")] = 260
+    pulse_off_ms: Annotated[int, (0, 1000, "ms")] = 190
+    pulses: Annotated[int, (1, 5, "pulses")] = 3
+    rise_ms: Annotated[int, (_RISE_MS_MIN, _RISE_MS_MAX, "ms")] = 35
+    # `response_ms_min`, `response_window_ms`: a press counts from so long after the onset to so
+    # long after the end of the tone; None: the window follows the listener's own response times,
+    # and the train of pulses ends with it
+    response_ms_min: Annotated[int, (0, 300, "ms")] = 100
+    response_window_ms: Annotated[int | None, (300, 3000, "ms")] = BY_CONDUCT
+    # `unsure_button`, `unsure_half_width_db`: There is a second button, for "perhaps", and how far
+    # from the threshold to either side it is pressed; None: that is inferred. Without the button
+    # its presses are only recorded.
+    unsure_button: bool = False
+    unsure_half_width_db: Annotated[float | None, (0.5, 15.0, "dB")] = None
+    # "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
+    # could be none. "off": none, and with two ears the mark where there should have been some.
+    masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
+    # the ear goes on until every audiogram frequency, 750 and 1500 Hz as well, was asked itself, or
+    # to the cap of tones
+    ask_all: bool = False
+    retest: bool = BY_CONDUCT  # ask 1 kHz again at the end
+    # a test of two ears begins with a clear tone, and the question in which ear it was heard
+    ear_check: bool = BY_CONDUCT
+    # `confirm`, `confirm_frequencies_hz`: After both ears these frequencies are measured again by
+    # the classical rule, modified Hughson-Westlake (ASHA 2005), by tones of their own: they are not
+    # among `tones_max`, and the estimator is not given their answers.
+    confirm: Annotated[str, (NONE, HUGHSON_WESTLAKE)] = NONE
+    confirm_frequencies_hz: Annotated[SEVERAL, AUDIOGRAM_FREQUENCIES_HZ] = (1000, 4000)
+    # which threshold paper and exports have (`findings/convention.py`); recorded are 50 % points
+    threshold_convention: Annotated[str, CONVENTIONS] = FIFTY_PERCENT
+    seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
+
+    def __post_init__(self) -> None:
+        _check("conduct", self.conduct, type(self).__dataclass_fields__["conduct"].type)
+        for name, value in CONDUCTS[self.conduct].items():
+            if getattr(self, name) is BY_CONDUCT:
+                object.__setattr__(self, name, value)
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), field.type)
+        self._check_relations()
+
+    def _check_relations(self) -> None:
+        if self.level_max_db_hl > LOUD_DB_HL and not self.loud_confirmed:
+            raise SettingError(
+                f"level_max_db_hl is {self.level_max_db_hl:g} dB HL; above {LOUD_DB_HL:g} dB HL "
+                "loud_confirmed has to be true as well"
+            )
+        if self.frequency_max_hz <= self.frequency_min_hz:
+            raise SettingError(
+                f"frequency_max_hz is {self.frequency_max_hz:g} Hz; allowed is more than "
+                f"{self.frequency_min_hz:g} Hz (frequency_min_hz)"
+            )
+        if self.pause_ms_max < self.pause_ms_min:
+            raise SettingError(
+                f"pause_ms_max is {self.pause_ms_max} ms; allowed is {self.pause_ms_min} ms "
+                "(pause_ms_min) and more"
+            )
+        if self.conduct == CLINICAL and self.pause_ms_min < self.tone_ms:
+            raise SettingError(
+                f"pause_ms_min is {self.pause_ms_min} ms; a pause of a clinical test may not be "
+                f"shorter than the tone, which lasts {self.tone_ms} ms"
+            )
+        shortest_ms = PLATEAU_MS_MIN + 2 * self.rise_ms
+        if self.pulse_on_ms < shortest_ms:
+            raise SettingError(
+                f"pulse_on_ms is {self.pulse_on_ms} ms; allowed is {shortest_ms} ms and more, a "
+                f"plateau of {PLATEAU_MS_MIN} ms and twice {self.rise_ms} ms (rise_ms)"
+            )
+        if self.tones_max < self.tones_min:
+            raise SettingError(
+                f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
+            )
+        if self.unsure_half_width_db is not None and not self.unsure_button:
+            raise SettingError(
+                f"unsure_half_width_db is {self.unsure_half_width_db:g} dB; without a second "
+                "button allowed is none: unsure_button has to be true as well"
+            )
+        if self.unsure_button and self.profile not in HONEST_PROFILES:
+            raise SettingError(
+                f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
+                "false"
+            )
+        if self.routes == AIR_AND_BONE and self.profile not in HONEST_PROFILES:
+            raise SettingError(f"routes is {self.routes!r}; with {self.profile!r} allowed is 'air'")
+        if outside_hz := [f for f in self.confirmed_hz if not self._in_range(f)]:
+            raise SettingError(
+                f"confirm_frequencies_hz has {outside_hz[0]} Hz; allowed is what lies from "
+                f"{self.frequency_min_hz:g} to {self.frequency_max_hz:g} Hz (frequency_min_hz, "
+                "frequency_max_hz)"
+            )
+
+    def _in_range(self, frequency_hz: float) -> bool:
+        return self.frequency_min_hz <= frequency_hz <= self.frequency_max_hz
+
+    @property
+    def confirmed_hz(self) -> tuple[int, ...]:
+        """Return the frequencies that are measured again by the classical rule."""
+        return () if self.confirm == NONE else self.confirm_frequencies_hz
+
+    @property
+    def tested_routes(self) -> list[Route]:
+        """Return the routes that are tested, in the order of the test."""
+        ears = EARS if self.ears == BOTH else (self.ears,)
+        ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
+        return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
+
+    def audiogram_hz(self, kind: RouteKind) -> list[int]:
+        """Return the frequencies of its audiogram that may be asked, from the lowest on."""
+        return [f for f in kind.frequencies_hz if self._in_range(f)]
+
+    @property
+    def per_second(self) -> bool:
+        """Return whether tones are chosen by information per time; the paper chooses by bits."""
+        return self.objective == BITS_PER_SECOND and self.profile != PAPER_PROFILE
+
+    def wanted_half_width_db(self, kind: RouteKind, frequency_hz: float) -> float:
+        """Return how far the 95 % band may reach to either side at a frequency."""
+        return kind.wider_at_hz.get(frequency_hz, 1.0) * self.stop_half_width_db
+
+    @property
+    def familiarisation_counts(self) -> bool:
+        """Return whether the estimator is given the answers to the familiarisation."""
+        return self.conduct == BRISK and self.profile in HONEST_PROFILES
+
+    @property
+    def masked(self) -> bool:
+        """Return whether there are two ears, and noise in one where that may hear the other."""
+        return self.ears == BOTH and self.masking == AUTOMATIC
+
+    @property
+    def dead_zone_half_width_db(self) -> float | None:
+        """Return what the estimator is told: 0 without the second button; None: to infer it."""
+        return self.unsure_half_width_db if self.unsure_button else 0.0
+
+    @property
+    def tone_ms(self) -> int:
+        """Return the time from onset to end of a whole tone."""
+        return self.train_ms(self.pulses)
+
+    def train_ms(self, pulses: int) -> int:
+        """Return the time from onset to end of so many pulses."""
+        return pulses * self.pulse_on_ms + (pulses - 1) * self.pulse_off_ms
+
+    @property
+    def window_ms_min(self) -> int:
+        """Return the shortest time from onset to end of a window."""
+        if self.response_window_ms is not None:
+            return self.tone_ms + self.response_window_ms
+        return self.train_ms(min(PULSES_MIN, self.pulses))
+
+    @property
+    def press_buttons(self) -> int:
+        """Return the buttons whose press is an answer, as the bits of `Play`."""
+        return 3 if self.unsure_button else 1
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    def as_chosen(self) -> dict[str, Any]:
+        """Return the conduct, and what differs from its values: another one has its own."""
+        usual = type(self)(conduct=self.conduct).as_record()
+        chosen = {n: v for n, v in self.as_record().items() if v != usual[n]}
+        return {"conduct": self.conduct, **chosen}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Settings":
+        """Make settings from JSON or TOML values; what is not named keeps its default.
+
+        Raises
+        ------
+        SettingError
+            If a name is unknown or a value is not allowed.
+        """
+        names = [field.name for field in fields(cls)]
+        for name in record:
+            if name not in names:
+                raise SettingError(f"{show(name)} is not a setting; allowed are {', '.join(names)}")
+        values = {**record}
+        for field in fields(cls):
+            several = field.type is not bool and field.type.__origin__ == SEVERAL  # type: ignore[union-attr]
+            value = record.get(field.name)
+            if several and isinstance(value, list):
+                values[field.name] = tuple(value)
+        return cls(**values)
+
+
+def choice_begun(name: str, text: str) -> str:
+    """Return the one choice that begins so, `;` for a comma; else the text."""
+    field = Settings.__dataclass_fields__.get(name)
+    if field is None or getattr(field.type, "__origin__", None) is not str:
+        return text
+    (choices,) = field.type.__metadata__  # type: ignore[union-attr]
+    begun = [choice for choice in choices if choice.startswith(text.replace(";", ", "))]
+    return begun[0] if len(begun) == 1 else text
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise SettingError(f"{name} is {show(value)}; allowed are true and false")
+        return
+    (allowed,) = kind.__metadata__
+    if kind.__origin__ is str:
+        if value not in allowed:
+            raise SettingError(f"{name} is {show(value)}; allowed are {_list_choices(allowed)}")
+        return
+    if kind.__origin__ == SEVERAL:
+        _check_several(name, value, allowed)
+        return
+    if value is None and kind.__origin__ in (float | None, int | None):
+        return
+    _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
+
+
+def _list_choices(choices: tuple[str, ...]) -> str:
+    """Return choices with commas between them, in quotes where one has a comma of its own."""
+    quoted = any("," in each for each in choices)
+    return ", ".join(f'"{each}"' if quoted else each for each in choices)
+
+
+def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:
+    known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
+    if not known or not 1 <= len(set(value)) == len(value):
+        told = list(value) if isinstance(value, tuple) else value
+        raise SettingError(
+            f"{name} is {show(told)}; allowed is a list of one or more, each once, of "
+            f"{', '.join(map(str, allowed))}"
+        )
+
+
+def _check_number(name: str, value: Any, whole: bool, low: float, high: float, unit: str) -> None:
+    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        numbers = (
+            f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
+        )
+        raise SettingError(f"{name} is {show(value)}; allowed are {numbers} {unit}".rstrip())

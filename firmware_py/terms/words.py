@@ -1,0 +1,114 @@
+"""Says reasons, and the rows of papers, by the sentences of a language.
+
+The device has English, `en.toml`; the host tools have other languages. What stands there reaches no
+journal. A row (`findings/rows.py`) is a reason that no journal has: JSON values, its code first.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+from firmware_py.terms.reasons import (
+    DATES,
+    DECIMALS,
+    SEVERAL,
+    SIGNED,
+    TIMES,
+    UNIT,
+    WORDS,
+    Reason,
+)
+
+BETWEEN: Final = "; "  # reasons beside one another
+LISTED: Final = ", "  # several of what `SEVERAL` does not name
+NOTHING: Final = "nothing"  # the key of the word for a text that is empty
+
+# By codes, and by the words of `WORDS`; the parts in braces are filled in by `Language`.
+SENTENCES: Final[Mapping[str, str]] = tomllib.loads(
+    (files("firmware_py.terms") / "en.toml").read_text(encoding="utf-8")
+)
+
+Said = Reason | Mapping[str, Any]  # a reason, or a row of a paper
+
+
+@dataclass(frozen=True)
+class Language:
+    """Says reasons and rows.
+
+    Parameters
+    ----------
+    sentences : mapping of str to str
+        With the keys of `SENTENCES`, at least.
+    spell : callable, optional
+        Writes a number that was written with a point and a hyphen.
+    date : callable, optional
+        Writes a date of ISO 8601.
+    time : callable, optional
+        Writes a date and time of day of ISO 8601.
+    """
+
+    sentences: Mapping[str, str]
+    spell: Callable[[str], str] = str
+    date: Callable[[str], str] = str
+    time: Callable[[str], str] = str
+
+    def say(self, why: Said | Iterable[Said] | None) -> str:
+        """Return one reason or row, or several, in words; "" of none."""
+        several = [why] if isinstance(why, Reason | Mapping) else why or ()
+        return BETWEEN.join(map(self._sentence, several))
+
+    def cell(self, cell: Mapping[str, Any] | float | str) -> str:
+        """Return what stands in a table: a row in words, a number, or what somebody wrote."""
+        if isinstance(cell, str):
+            return cell
+        return self._sentence(cell) if isinstance(cell, Mapping) else self.spell(f"{cell:g}")
+
+    def _sentence(self, said: Said) -> str:
+        record = said.to_record() if isinstance(said, Reason) else said
+        code = record["code"]
+        parts = {UNIT: self.sentences["unit-db-hl"]}
+        parts |= {name: self._part(name, part) for name, part in record.items() if name != "code"}
+        if code in self.sentences:
+            return self.sentences[code].format_map(_Places(parts))
+        # It is of a later version: nothing that was found is lost.
+        figures = ", ".join(f"{name} {self._part(name, record[name])}" for name in [*record][1:])
+        return f"{code} ({figures})" if figures else code
+
+    def _part(self, name: str, part: Any) -> str:
+        if isinstance(part, list | tuple):
+            return SEVERAL.get(name, LISTED).join(self._part(name, each) for each in part)
+        if isinstance(part, Reason | Mapping):
+            return self._sentence(part)
+        if not isinstance(part, str):
+            return self.spell(figure(name, part))
+        if name in WORDS:
+            return self.sentences.get(f"{name}-{part}", part)
+        if name in DATES:
+            return self.date(part)
+        return self.time(part) if name in TIMES else part or self.sentences[NOTHING]
+
+
+class _Places(dict[str, str]):
+    # `{Ear}` is filled with what `{ear}` is, its first letter a capital; `{EAR}` in capitals. A
+    # figure that a row lacks, as one of a strange file may, leaves its place as it is.
+    def __missing__(self, name: str) -> str:
+        if name.lower() not in self:
+            return f"{{{name}}}"
+        text = self[name.lower()]
+        return text.upper() if name.isupper() else text[:1].upper() + text[1:]
+
+
+def figure(name: str, value: float) -> str:
+    """Return a number as it is written with a point, by the name of its part."""
+    sign = "+" if name in SIGNED else ""
+    return format(value, f"{sign}.{DECIMALS[name]}f" if name in DECIMALS else f"{sign}g")
+
+
+_ENGLISH: Final = Language(SENTENCES)
+
+
+def say(why: Said | Iterable[Said] | None) -> str:
+    """Return one reason, or several, in English; "" of none."""
+    return _ENGLISH.say(why)

@@ -1,0 +1,199 @@
+"""What cannot be reached at a frequency is a limit of the test there, and never a louder tone."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.ear.levels import Highest, Levels
+from firmware_py.terms.events import Play
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, BY_AIR, Route
+from firmware_py.terms.settings import Settings
+from tests.budget import either
+from tests.said import reason_words
+from tests.session.driver import (
+    Driver,
+    Ears,
+    Listener,
+    NeverPresses,
+    flat,
+    run_left_ear,
+    run_to_end,
+)
+
+LOW_HZ = 125.0
+
+
+def falling(per_octave_db: float, at_low_db_hl: float = 110.0) -> Highest:
+    """Reach less and less towards high frequencies, in whole decibels, 25 at least."""
+    return lambda _ear, frequency_hz: max(
+        float(math.floor(at_low_db_hl - per_octave_db * math.log2(frequency_hz / LOW_HZ))), 25.0
+    )
+
+
+def session(
+    highest: Highest, listener: Listener, profile: str = "default", **changes: object
+) -> Driver:
+    """Run a test of the left ear to its end."""
+    told = {"ears": "left", "profile": profile, **changes}
+    return run_to_end(Settings.from_record(told), listener, highest_db_hl=highest)
+
+
+def too_loud(driver: Driver, highest: Highest) -> list[Play]:
+    """Return the tones above what can be reached, or above the setting."""
+    top = driver.settings.level_max_db_hl
+    return [
+        play for play in driver.plays
+        if play.level_db_hl > min(top, highest(Route(play.route.ear), play.frequency_hz))
+    ]  # fmt: skip
+
+
+@settings(max_examples=either(10, 25))
+@given(
+    st.lists(st.integers(25, 120) | st.floats(25.0, 120.0), min_size=7, max_size=7),
+    st.floats(-10.0, 110.0),
+    st.floats(-15.0, 15.0),
+    st.sampled_from(["default", "annealed-laplace"]),
+    st.sampled_from([1.0, 2.0, 5.0]),
+)
+def test_no_tone_is_ever_louder_than_can_be_reached(
+    reach_db_hl: list[float], at_1_khz: float, slope_db: float, profile: str, step_db: float
+) -> None:
+    def highest(_route: Route, frequency_hz: float) -> float:
+        return float(reach_db_hl[int(math.log2(frequency_hz / LOW_HZ))])
+
+    ears = Ears(lambda _, f: at_1_khz + slope_db * math.log2(f / 1000.0))
+
+    driver = session(highest, ears, profile, level_step_db=step_db, tones_max=20)
+
+    assert too_loud(driver, highest) == []
+    for found in driver.ear("left")["thresholds"]:
+        limit_db_hl = min(100.0, highest(Route("left"), found["frequency_hz"]))
+        if found["mark"] == Outcome.NO_RESPONSE:
+            assert found["limit_db_hl"] == limit_db_hl
+        if found["mark"] == Outcome.MEASURED:
+            assert found["threshold_db_hl"] < limit_db_hl
+
+
+@pytest.mark.parametrize(
+    ("asked_db_hl", "level_db_hl"), [(94.0, 95.0), (96.9, 95.0), (97.0, 97.0), (98.0, 97.0)]
+)
+def test_what_can_just_be_reached_is_played_even_if_it_is_no_whole_step(
+    asked_db_hl: float, level_db_hl: float
+) -> None:
+    levels = Levels(Route("left"), Settings(level_step_db=5.0), lambda *_: 97.0)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000, 90.0))
+    assert levels.tone(Purpose.MEASURE, 1000, asked_db_hl).level_db_hl == level_db_hl
+
+
+@pytest.mark.parametrize("profile", ["default", "annealed-laplace", "gp-pta-2015"])
+def test_each_frequency_without_response_names_its_own_limit(profile: str) -> None:
+    highest = falling(12.0)
+
+    driver = session(highest, flat(60.0), profile)
+    thresholds = {each["frequency_hz"]: each for each in driver.ear("left")["thresholds"]}
+
+    assert too_loud(driver, highest) == []
+    for frequency_hz in (250, 500, 1000, 2000):
+        assert thresholds[frequency_hz]["mark"] == Outcome.MEASURED
+        assert thresholds[frequency_hz]["threshold_db_hl"] == pytest.approx(60.0, abs=8.0)
+    for frequency_hz in (6000, 8000):
+        assert thresholds[frequency_hz]["mark"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
+        assert (
+            thresholds[frequency_hz]["limit_db_hl"] == highest(Route("left"), frequency_hz) < 50.0
+        )
+
+
+def test_who_hears_nothing_is_told_of_all_limits() -> None:
+    highest = falling(10.0)
+
+    driver = session(highest, NeverPresses())
+    ear = driver.ear("left")
+
+    assert too_loud(driver, highest) == []
+    assert (ear["outcome"], reason_words(ear["why"])) == (
+        Outcome.NO_RESPONSE, "no response at the limit of each frequency, 50 to 100 dB HL",
+    )  # fmt: skip
+    assert [each["limit_db_hl"] for each in ear["thresholds"]] == [
+        None if f in BY_AIR.inter_octave_hz else min(100.0, highest(Route("left"), f))
+        for f in AUDIOGRAM_FREQUENCIES_HZ
+    ], "750 and 1500 Hz were not asked"
+
+
+def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> None:
+    def highest(_route: Route, frequency_hz: float) -> float:
+        return 35.0 if frequency_hz == 1000.0 else 90.0
+
+    driver = session(highest, flat(33.0))
+
+    assert too_loud(driver, highest) == []
+    assert driver.plays[0].level_db_hl == 35.0, "40 was wanted"
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
+
+
+@pytest.mark.parametrize("profile", ["default", "annealed-laplace"])
+def test_what_reaches_further_than_the_setting_changes_nothing(profile: str) -> None:
+    listener = Ears(lambda _, frequency_hz: 20.0 + 15.0 * math.log2(frequency_hz / 500.0))
+    plain = run_left_ear(listener, profile=profile)
+
+    assert session(falling(0.0, 100.0), listener, profile).log == plain.log
+
+
+def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None:
+    highest = falling(6.0)
+    just_beyond = Ears(lambda ear, f: 30.0 if f < 3000.0 else highest(Route(ear), f) + 1.0)
+
+    driver = session(highest, just_beyond, tones_max=20, stop_half_width_db=1.0, retest=False)
+    ear = driver.ear("left")
+    unsure = [each for each in ear["thresholds"] if each["mark"] == Outcome.INCOMPLETE]
+
+    assert unsure
+    assert "perhaps beyond the limit" in reason_words(ear["why"])
+    for each in unsure:
+        assert f"{each['limit_db_hl']:g} dB HL at {each['frequency_hz']} Hz" in reason_words(
+            ear["why"]
+        )
+
+
+@pytest.mark.parametrize("profile", ["default", "annealed-laplace", "gp-pta-2015"])
+def test_tones_are_not_spent_where_nothing_new_can_be_learned(profile: str) -> None:
+    """With ceilings in the choice itself, and not a louder tone cut down after it."""
+    highest = falling(14.0)
+
+    driver = session(highest, flat(60.0), profile, retest=False)
+
+    beyond = [p for p in driver.plays if highest(Route(p.route.ear), p.frequency_hz) < 45.0]
+    assert len(beyond) <= len(driver.plays) / 2, "60 dB HL is far out of reach there"
+
+
+def test_after_the_other_route_a_tone_rises_from_the_quieter_of_both_tones_before() -> None:
+    levels = Levels(Route("left"), Settings(), lambda _route, _hz: 100.0)
+
+    def tone(frequency_hz: float, level_db_hl: float) -> Presentation:
+        return Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+
+    for frequency_hz, level_db_hl in ((500.0, 25.0), (3000.0, 60.0)):
+        levels.note_tone(tone(frequency_hz, level_db_hl))
+    assert levels.ceiling_db_hl(500.0) == 80.0, "from the tone before"
+    levels.note_beside(tone(500.0, 33.0))
+    levels.note_beside(Presentation(Purpose.CATCH, 500.0, 0.0))
+    assert levels.ceiling_db_hl(500.0) == 53.0, "from the tone by bone"
+    assert levels.ceiling_db_hl(3000.0) == 80.0, "a tone so loud was presented there"
+    levels.note_beside(tone(500.0, 60.0))
+    levels.note_tone(tone(250.0, 10.0))
+    assert levels.ceiling_db_hl(500.0) == 45.0, "the tone by bone is none before any more"
+    levels.note_beside(tone(1000.0, 60.0))
+    assert levels.ceiling_db_hl(1000.0) == 30.0, "it is none to rise from, either"
+
+
+def test_the_first_tone_by_a_route_rises_from_the_last_one_by_the_other() -> None:
+    levels = Levels(Route("left", BONE), Settings(), lambda _route, _hz: 100.0)
+
+    assert levels.ceiling_db_hl(1000.0) == Settings().familiar_level_db_hl
+    levels.note_beside(Presentation(Purpose.MEASURE, 500.0, -10.0))
+    assert levels.ceiling_db_hl(1000.0) == 10.0
+    levels.note_beside(Presentation(Purpose.MEASURE, 500.0, 60.0))
+    assert levels.ceiling_db_hl(1000.0) == Settings().familiar_level_db_hl

@@ -1,0 +1,324 @@
+"""What was asked and what was inferred: no mark claims what no tone was asked for."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.ear.caps import ATTENTION_TONES_MAX
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.levels import Levels, no_limit
+from firmware_py.ear.marks import Asked
+from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
+from firmware_py.terms.randomness import uniform
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.terms.settings import Settings
+from tests.budget import quick
+from tests.said import reason_words
+from tests.session.driver import (
+    REACTION_US,
+    Driver,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    familiar,
+    flat,
+    marks,
+    run_left_ear,
+    run_to_end,
+    two_ears,
+)
+
+OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
+FLOOR_DB_HL: Final = -10.0
+LIMIT_DB_HL: Final = 100.0
+RESPONSE_STREAM: Final = 78
+NAMES: Final = quick(STANDARD_AUDIOGRAMS_DB_HL, "N4", "S2")
+
+
+@dataclass(frozen=True)
+class Patient(Listener):
+    """An ear of a standard audiogram with a response noise of 2 dB, who misses 1 in 50."""
+
+    name: str
+    seed: int
+    miss_rate: float = 0.02
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        levels_db_hl = STANDARD_AUDIOGRAMS_DB_HL[self.name]
+        octaves = [math.log2(f) for f in FREQUENCIES_HZ]
+        at = math.log2(tone.frequency_hz)
+        place = max(sum(o <= at for o in octaves) - 1, 0)
+        place = min(place, len(octaves) - 2)
+        part = (at - octaves[place]) / (octaves[place + 1] - octaves[place])
+        low, high = levels_db_hl[place], levels_db_hl[place + 1]
+        threshold_db_hl = low + min(max(part, 0.0), 1.0) * (high - low)
+        chance = [uniform(self.seed, RESPONSE_STREAM, 4 * tone.number + n) for n in range(4)]
+        error_db = 2.0 * 3.0**0.5 * (sum(chance[:3]) * 2.0 - 3.0)  # SD 2 dB
+        heard = tone.level_db_hl >= threshold_db_hl + error_db and chance[3] >= self.miss_rate
+        return REACTION_US if heard else None
+
+
+def tones_near(driver: Driver, ear: str, frequency_hz: float) -> Iterator[tuple[float, Any]]:
+    """The independent rule's tones: level and answer within a third of an octave."""
+    answers = {told["number"]: told["heard"] for told in driver.tells("answer", ear=ear)}
+    counted = {"measure", "retest"}
+    if driver.settings.conduct == "brisk":
+        counted.add("familiarise")
+    for told in driver.tells("tone", ear=ear):
+        ratio = max(told["frequency_hz"] / frequency_hz, frequency_hz / told["frequency_hz"])
+        if told["purpose"] in counted and ratio <= 1.26:
+            yield told["level_db_hl"], answers[told["number"]]
+
+
+def check_claims(driver: Driver, ear: str) -> None:
+    """Check every mark by the tones alone."""
+    for found in driver.ear(ear)["thresholds"]:
+        tones = [*tones_near(driver, ear, found["frequency_hz"])]
+        heard = [level for level, answer in tones if answer in (True, "unsure")]
+        silent = [level for level, answer in tones if answer in (False, "unsure")]
+        match found["mark"]:
+            case Outcome.MEASURED:
+                assert max(heard) >= found["low_db_hl"]
+                assert min(silent) <= found["high_db_hl"]
+            case Outcome.NO_RESPONSE | Outcome.INCOMPLETE if found["limit_db_hl"] is not None:
+                assert (LIMIT_DB_HL, False) in tones or found["mark"] == Outcome.INCOMPLETE
+            case Outcome.HEARS_ALL:
+                assert (FLOOR_DB_HL, True) in tones
+            case Outcome.INFERRED:
+                assert found["low_db_hl"] <= found["threshold_db_hl"] <= found["high_db_hl"]
+                assert found["masking"] is found["air_bone_gap_db"] is found["limit_db_hl"] is None
+            case _:
+                raise AssertionError(found)
+
+
+def check_width(found: dict[str, Any], s: Settings) -> None:
+    """Check that the sentence of the end and the bands beside it agree."""
+    widths_db = {
+        each["frequency_hz"]: 0.5 * (each["high_db_hl"] - each["low_db_hl"])
+        for each in found["thresholds"]
+        if each["mark"] == Outcome.MEASURED
+    }
+    if not reason_words(found["why"]).startswith("95 % band at most"):
+        return
+    parts = {f: width_db / s.wanted_half_width_db(BY_AIR, f) for f, width_db in widths_db.items()}
+    assert max(parts.values()) <= 1.0
+    ended = re.fullmatch(
+        r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", reason_words(found["why"])
+    )
+    assert ended is not None
+    said_db, said_hz = ended.groups()
+    assert max(parts.values()) <= (float(said_db) + 0.05) / s.wanted_half_width_db(
+        BY_AIR, int(said_hz)
+    )
+
+
+@pytest.mark.parametrize("ask_all", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", quick([1, 2], 1))
+def test_no_mark_claims_what_no_tone_was_asked_for(seed: int, name: str, ask_all: bool) -> None:
+    driver = run_left_ear(Patient(name, seed), seed=seed, ask_all=ask_all)
+    check_claims(driver, "left")
+    if driver.ear("left")["outcome"] == Outcome.MEASURED:
+        check_width(driver.ear("left"), driver.settings)
+
+
+@pytest.mark.parametrize("ask_all", quick([False, True], False))
+@pytest.mark.parametrize("listener", [NeverPresses(), flat(-99.0), flat(99.5), flat(-9.5)])
+def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
+    driver = run_left_ear(listener, ask_all=ask_all)
+    check_claims(driver, "left")
+    found = marks(driver.ear("left"))
+    if driver.ear("left")["tones"] != driver.settings.tones_max:
+        asked_hz = AUDIOGRAM_FREQUENCIES_HZ if ask_all else OCTAVES_HZ
+        assert {found[f] for f in asked_hz} <= {Outcome.NO_RESPONSE, Outcome.HEARS_ALL,
+                                                Outcome.MEASURED, Outcome.INCOMPLETE}  # fmt: skip
+
+
+def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> None:
+    driver = run_to_end(Settings(), two_ears(right=10.0, left=75.0))
+    found = driver.ear("left")["thresholds"]
+
+    assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}
+    assert {t["masking"] for t in found if t["mark"] != Outcome.INFERRED} == {MaskingMark.UNCERTAIN}
+    uncertain = ", ".join(str(t["frequency_hz"]) for t in found if t["mark"] != Outcome.INFERRED)
+    assert reason_words(driver.result["remarks"][0]).startswith(
+        f"left ear: masking uncertain at {uncertain} Hz:"
+    )
+
+
+# Every octave is asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_octave_is_asked_before_an_ear_ends_on_narrow_bands(name: str) -> None:
+    found = run_left_ear(Patient(name, 3, miss_rate=0.0), tones_max=80).ear("left")
+
+    assert reason_words(found["why"]).startswith("95 % band at most")
+    assert {mark for f, mark in marks(found).items() if f in OCTAVES_HZ} <= {
+        Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ask_all_asks_750_and_1500_hz_too(name: str) -> None:
+    found = run_left_ear(Patient(name, 4, miss_rate=0.0), ask_all=True, tones_max=80).ear("left")
+
+    assert set(marks(found).values()) <= {
+        Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL
+    }  # fmt: skip
+    assert found["tones"] < 80
+
+
+def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
+    """With bands that never get narrow enough, the last tones before the cap are for that."""
+    values = {"stop_half_width_db": 1.0, "tones_max": 60}
+    plain = run_left_ear(Patient("N3", 5, miss_rate=0.0), **values).ear("left")
+    whole = run_left_ear(Patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
+
+    assert Outcome.INFERRED in marks(plain).values()
+    assert Outcome.INFERRED not in marks(whole).values()
+    assert whole["tones"] <= 60 + ATTENTION_TONES_MAX
+
+
+def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> None:
+    """An ear at its cap has six of them; none is for a narrower band."""
+    driver = run_left_ear(Patient("S2", 1, miss_rate=0.0), conduct="clinical", tones_max=24)
+    told = driver.tells("tone")
+    last = max(n for n, about in enumerate(told) if about["purpose"] == Purpose.RETEST)
+    before, after = told[: last + 1], told[last + 1 :]
+
+    assert reason_words(driver.ear("left")["why"]).startswith(
+        "the cap of 24 tones: 18 asked, 6 kept for"
+    )
+    assert 250 not in {about["frequency_hz"] for about in before}
+    assert 250 in {about["frequency_hz"] for about in after}
+    assert all("information_bits" not in about for about in after)
+    assert {about["frequency_hz"] for about in after} <= OCTAVES_HZ
+    assert driver.ear("left")["tones"] <= 24 + ATTENTION_TONES_MAX
+
+
+# The rule itself
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_two_answers_against_a_threshold_leave_it_unmeasured(heard: bool) -> None:
+    """The band is from 70 to 90 dB HL: heard at 70 and below, or not heard at 90 and above."""
+    sides = [(1000.0, 82.0, True), (1000.0, 78.0, False), (1000.0, 76.0, False)]
+    against = (1000.0, 69.0 if heard else 91.0, heard)
+    elsewhere = (2000.0, *against[1:])
+
+    assert mark(ask(*sides, against, elsewhere)) == Outcome.MEASURED
+    assert mark(ask(*sides, against, against)) == Outcome.INFERRED
+
+
+def ask(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Asked:
+    """The answers (Hz, dB HL, heard) of an ear."""
+    known = Asked(Levels(Route("left"), Settings(), no_limit))
+    known.observations = [
+        Observation(Presentation(Purpose(purpose), f, level), heard, NO_COVER)
+        for f, level, heard in answers
+    ]
+    return known
+
+
+def mark(known: Asked, side: Outcome = Outcome.MEASURED) -> Outcome:
+    """The mark of 1 kHz with a band from 70 to 90 dB HL."""
+    return known.mark(1000.0, side, 70.0, 90.0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([(1000.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.MEASURED),
+        ([(1259.0, 85.0, True), *[(794.0, 75.0, False)] * 2], Outcome.MEASURED),  # a third octave
+        (
+            [(1000.0, 70.0, True), (1000.0, 90.0, False), (1000.0, 75.0, False)],
+            Outcome.MEASURED,
+        ),  # the ends of the band
+        ([(1000.0, 80.0, None)] * 2, Outcome.MEASURED),  # unsure is both
+        # A silence alone may be an accident.
+        ([(1000.0, 85.0, True), (1000.0, 75.0, False)], Outcome.INFERRED),
+        ([], Outcome.INFERRED),
+        ([(1000.0, 75.0, False), (1000.0, 78.0, False)], Outcome.INFERRED),
+        ([(1000.0, 85.0, True), (1000.0, 82.0, True)], Outcome.INFERRED),
+        ([(1262.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # further away
+        ([(1000.0, 69.9, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # below the band
+        ([(1000.0, 85.0, True), *[(1000.0, 90.1, False)] * 2], Outcome.INFERRED),  # above it
+        ([(1000.0, 100.0, False)], Outcome.INCOMPLETE),  # silent at the limit once, never heard
+        ([(1000.0, 100.0, False)] * 2, Outcome.INCOMPLETE),  # no count makes it sure
+        ([(1000.0, -10.0, True)], Outcome.HEARS_ALL),
+    ],
+)
+def test_a_frequency_is_measured_if_both_sides_were_answered_there(
+    answers: list[tuple[float, float, bool | None]], expected: Outcome
+) -> None:
+    assert mark(ask(*answers)) == expected
+
+
+def test_only_tones_that_count_are_asked() -> None:
+    both = [(1000.0, 85.0, True), (1000.0, 75.0, False), (1000.0, 75.0, False)]
+    assert mark(ask(*both, purpose=Purpose.CONFIRM)) == Outcome.INFERRED
+    assert mark(ask(*both, purpose=Purpose.RETEST)) == Outcome.MEASURED
+
+
+@pytest.mark.parametrize(("conduct", "counts"), [("brisk", True), ("clinical", False)])
+def test_the_familiarisation_of_a_brisk_test_counts_as_asked(conduct: str, counts: bool) -> None:
+    """From 40 dB HL down to where nothing is heard, and up again: both sides of the threshold."""
+    driver = Driver(Settings(conduct=conduct, ears="left"), flat(25.0))
+    driver.run_to_tone(Purpose.MEASURE)
+    ear = driver.test.ears[Route("left")]
+
+    tones = [o for o in ear.audiogram.asked.observations if o.presentation != SILENCE]
+
+    assert len(ear.attention.answers) == ear.tally.tones > 2
+    assert tones == ([*ear.attention.answers] if counts else [])
+
+
+@pytest.mark.parametrize(
+    ("side", "answers", "expected"),
+    [
+        (Outcome.NO_RESPONSE, [(1000.0, 99.0, False)], Outcome.INFERRED),
+        (Outcome.NO_RESPONSE, [(1000.0, 100.0, False)], Outcome.NO_RESPONSE),
+        (Outcome.INCOMPLETE, [(1000.0, 99.0, False)], Outcome.INFERRED),
+        (Outcome.INCOMPLETE, [(1000.0, 100.0, False)], Outcome.INCOMPLETE),
+        (
+            Outcome.INCOMPLETE,
+            [(1000.0, 99.0, True), *[(1000.0, 85.0, False)] * 2],
+            Outcome.INCOMPLETE,
+        ),
+        (Outcome.HEARS_ALL, [(1000.0, -9.0, True)], Outcome.INFERRED),
+        (Outcome.HEARS_ALL, [(1000.0, -10.0, True)], Outcome.HEARS_ALL),
+        (Outcome.HEARS_ALL, [(1000.0, -10.0, None)], Outcome.INFERRED),
+    ],
+)
+def test_beyond_a_limit_it_has_to_be_asked_at_the_limit(
+    side: Outcome, answers: list[tuple[float, float, bool | None]], expected: Outcome
+) -> None:
+    assert mark(ask(*answers), side) == expected
+
+
+def test_two_silences_and_nothing_heard_are_no_measured_threshold() -> None:
+    """As on a page that was taken away: 81 dB, which rested on two tones that were not heard."""
+    ear = familiar(EarTest(Route("left"), Settings(ears="left")))
+    for frequency_hz, level_db_hl, heard in (
+        (2000.0, 80.0, True), (2000.0, 70.0, False), (2000.0, 70.0, False), (8000.0, 90.0, True),
+        (8000.0, 80.0, False), (8000.0, 80.0, False), (4000.0, 70.0, False), (4000.0, 74.0, False),
+    ):  # fmt: skip
+        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, level_db_hl), heard)
+    found = {each.frequency_hz: each for each in ear.audiogram.estimates()}
+
+    assert found[2000].mark == found[8000].mark == Outcome.MEASURED
+    assert isinstance(found[4000], Estimate)
+    assert (found[4000].side, found[4000].mark) == (Outcome.MEASURED, Outcome.INFERRED)
+    assert found[4000].mean_db_hl > 74.0

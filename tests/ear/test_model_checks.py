@@ -1,0 +1,172 @@
+"""The checks of the answers themselves, each against a computation of another kind."""
+
+import math
+
+import numpy as np
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
+from device.simulator.kinds import kind_named
+from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.ear.model_checks import (
+    RETEST_IMPROBABLE,
+    ClearTones,
+    Pauses,
+    ascent_probability,
+    clear_tones,
+    tones_away,
+)
+from firmware_py.inference.model import Hyperparameters
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.settings import Settings
+
+DRAWS = 200_000
+
+
+@pytest.mark.parametrize("noise_db", [2.0, 5.0])
+@pytest.mark.parametrize(("ends_at", "higher"), [(0, False), (1, False), (3, True), (5, True)])
+def test_the_probability_of_an_ascent_is_that_of_simulated_ones(
+    noise_db: float, ends_at: int, higher: bool
+) -> None:
+    listener = Hyperparameters(None, None, noise_db, lapse_rate=0.03, false_alarm_rate=0.02)
+    levels_db_hl = [20.0 + 5.0 * step for step in range(6)]
+    chance = np.random.default_rng(1)
+    threshold_db_hl = chance.normal(30.0, 3.0, DRAWS)
+    ended = np.full(DRAWS, len(levels_db_hl))
+    for step, level_db_hl in reversed(list(enumerate(levels_db_hl))):
+        sensed = level_db_hl + chance.normal(0.0, noise_db, DRAWS) >= threshold_db_hl
+        accident = chance.random(DRAWS)
+        heard = (accident < 0.02) | (sensed & (accident < 1.0 - 0.03))
+        ended[heard] = step
+    tail = np.mean(ended >= ends_at) if higher else np.mean(ended <= ends_at)
+
+    found = ascent_probability(levels_db_hl[: ends_at + 1], higher, 30.0, 3.0, listener)
+
+    assert found == pytest.approx(min(1.0, 2.0 * tail), abs=6.0 * math.sqrt(1.0 / DRAWS))
+
+
+@pytest.mark.parametrize(
+    ("noise_db", "believed_db", "false_alarms", "power"),
+    [(2.0, 3.0, 0.01, 0.8), (4.0, 3.6, 0.02, 0.75)],
+)
+def test_an_ear_that_became_worse_by_15_db_is_told_from_one_that_did_not(
+    noise_db: float, believed_db: float, false_alarms: float, power: float
+) -> None:
+    believed = Hyperparameters(None, None, believed_db, lapse_rate=0.016, false_alarm_rate=0.011)
+    chance = np.random.default_rng(1)
+
+    def share_remarked(worse_db: float) -> float:
+        """Which part of 500 ascents differ by more than 5 dB, improbably."""
+        found = 0
+        for _ in range(500):
+            threshold_db_hl = chance.normal(30.0 + worse_db, 3.0)
+            levels_db_hl = []
+            for level_db_hl in (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, math.inf):
+                levels_db_hl.append(level_db_hl)
+                sensed = level_db_hl + chance.normal(0.0, noise_db) >= threshold_db_hl
+                if chance.random() < 0.01 + 0.98 * sensed:
+                    break
+            difference_db = min(levels_db_hl[-1], 50.0) - 2.5 - 30.0
+            probability = ascent_probability(levels_db_hl, difference_db > 0, 30.0, 3.0, believed)
+            found += abs(difference_db) > 5.0 and probability <= RETEST_IMPROBABLE
+        return found / 500
+
+    assert share_remarked(0.0) <= false_alarms
+    assert share_remarked(15.0) >= power
+
+
+def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss() -> None:
+    found = clear_tones([39.0, 40.0, 41.0, 60.0], [False, False, True, None], [40.0] * 4)
+
+    assert found == ClearTones(asked=3, missed=1)
+    assert found + ClearTones(10, 2) == ClearTones(13, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "missed", "inattentive"),
+    [(3, 1, False), (3, 2, True), (33, 2, True), (34, 2, False), (34, 3, True), (0, 0, False)],
+)
+def test_two_clear_tones_missed_are_too_many_unless_very_many_were_asked(
+    asked: int, missed: int, inattentive: bool
+) -> None:
+    assert ClearTones(asked, missed).inattentive is inattentive
+
+
+@pytest.mark.parametrize(
+    ("count", "pressed", "inattentive"), [(30, 4, False), (50, 5, True), (51, 5, False)]
+)
+def test_presses_in_many_pauses_are_no_accident(
+    count: int, pressed: int, inattentive: bool
+) -> None:
+    assert Pauses(count, pressed).inattentive is inattentive
+
+
+def test_two_misses_of_clear_tones_are_rare_with_one_percent_of_accidents() -> None:
+    tones, rate = 14, 0.01
+    none, one = (1 - rate) ** tones, tones * rate * (1 - rate) ** (tones - 1)
+
+    assert 1.0 - none - one < 0.01
+
+
+def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> None:
+    away = [0.05, 0.4, 0.8, 0.9, 0.1, 0.7, 0.6, 0.35, 0.05, 0.05, 0.05, 0.05, 0.05, 0.95, 0.05]
+
+    assert tones_away([1.0 - each for each in away]) == [1, 2, 3, 5, 6, 7]
+    assert tones_away([0.05, 1.0, 1.0, 1.0, 1.0] * 6) == []
+    assert tones_away([]) == tones_away([0.0] * 4) == []
+
+
+def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") -> SessionResult:
+    """A whole test of a simulated listener."""
+    truth = Audiogram((250.0, 1000.0, 8000.0), (20.0, 28.0, 60.0))
+    listener = SimulatedListener(
+        dict.fromkeys(EARS, truth), response_noise_db=noise_db, seed=seed, kind=kind_named(named)
+    )
+    return SimulatedTest(Settings(ears=ears, seed=seed), listener).run()
+
+
+@pytest.mark.parametrize("named", ["honest", "lapses=.25", "bursts"])
+def test_who_does_not_attend_is_told_from_who_does(named: str) -> None:
+    remarks = session(named, 1, ears="right").remarks
+
+    assert any(Code.INATTENTIVE in each.codes for each in remarks) is (named != "honest")
+    assert any(Code.RUN_AWAY in each.codes for each in remarks) is (named == "bursts")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("noise_db", [2.0, 4.0])
+def test_an_honest_listener_rarely_gets_a_remark(noise_db: float) -> None:
+    remarked = [bool(session("honest", seed, noise_db).remarks) for seed in range(1, 6)]
+
+    assert sum(remarked) <= 1
+
+
+@pytest.mark.thorough
+def test_a_listener_who_misses_much_is_said_to_be_inattentive() -> None:
+    said = [
+        any(Code.INATTENTIVE in each.codes for each in found.remarks)
+        or any(ear.outcome == "unreliable" for ear in found.ears)
+        for found in (session("lapses=.25", seed) for seed in range(1, 17))
+    ]
+    print(f"\n{sum(said)} of {len(said)} are said to be inattentive")
+
+    assert sum(said) >= 10
+
+
+@pytest.mark.thorough
+def test_most_bursts_are_asked_again_or_the_ear_is_refused() -> None:
+    seen = []
+    for seed in range(1, 9):
+        found = session("bursts", seed, ears="right")
+        again = any(Code.RUN_AWAY in each.codes for each in found.remarks)
+        seen.append(again or found.ears[0].outcome == "unreliable")
+
+    assert sum(seen) >= 6
+
+
+def test_a_result_is_the_same_when_it_is_computed_again() -> None:
+    first, again = (session("lapses=.15", 3, ears="right") for _ in range(2))
+
+    assert first == again

@@ -1,0 +1,41 @@
+"""The reasons to ask: the page has them as the code has, and every tone has one."""
+
+from pathlib import Path
+
+import pytest
+
+from firmware_py.ear.reasons_to_ask import REASONS_TO_ASK, table_lines
+from firmware_py.terms.outcomes import Purpose, Why
+from firmware_py.terms.settings import Settings
+from tests.ear.test_marks import Patient
+from tests.session.driver import Driver, run_to_end
+
+PAGE = Path(__file__).parents[2] / "firmware_py" / "README.md"
+
+
+def test_the_developers_page_has_them_in_order() -> None:
+    assert "\n".join(table_lines()) in PAGE.read_text(encoding="utf-8")
+
+
+def test_each_has_a_name_of_its_own() -> None:
+    of_a_session = [Why.WHICH_EAR, Why.MORE_NOISE]
+    assert sorted([each.why for each in REASONS_TO_ASK] + of_a_session) == sorted(Why)
+
+
+def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -> None:
+    driver = Driver(Settings(conduct="clinical", ears="left", ask_all=True), Patient("N3", 1))
+
+    assert driver.run_to_tone(Purpose.MEASURE).why == Why.BRACKET
+
+
+@pytest.mark.parametrize("conduct", ["brisk", "clinical"])
+def test_every_tone_says_why_it_is_asked(conduct: str) -> None:
+    driver = run_to_end(Settings(conduct=conduct, ears="left"), Patient("N3", 1))
+    why = [play.why for play in driver.plays]
+
+    assert why == [told["why"] for told in driver.tells("tone")]
+    assert why[0] == Why.FAMILIARISE
+    expected = {Why.FAMILIARISE, Why.MOST_INFORMATIVE, Why.CLEAR_TONE}
+    assert set(why) >= expected | ({Why.RETEST} if conduct == "clinical" else set())
+    chosen = {told["why"] for told in driver.tells("tone") if "information_bits" in told}
+    assert chosen <= {Why.MOST_INFORMATIVE, Why.LATE_START, Why.WITHOUT_ATTENTION}

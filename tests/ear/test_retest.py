@@ -1,0 +1,78 @@
+"""The retest: one ascent at 1 kHz in steps of 5 dB, and what its difference says."""
+
+import pytest
+
+from firmware_py.ear.levels import Levels, no_limit
+from firmware_py.ear.retest import RETEST_REPEATABLE_DB, Retest
+from firmware_py.inference.model import Hyperparameters
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
+
+NO, SURE, DOUBT = False, True, None
+QUIET = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
+NEVER_PRESSES_WITHOUT = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01)
+NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, false_alarm_rate=0.01)
+
+
+@pytest.mark.parametrize(
+    ("threshold_db_hl", "answers", "above_first_db"),
+    [
+        (30.3, [SURE], -2.5),
+        (30.3, [NO, NO, SURE], 7.5),
+        (30.3, [NO, DOUBT, SURE], 5.0),  # between 2.5, where silence ended, and 7.5
+        (30.3, [NO, DOUBT, DOUBT, DOUBT, SURE], 10.0),  # 2.5 and 17.5
+        (30.3, [NO, DOUBT, NO, NO, SURE], 10.0),
+        (30.3, [DOUBT, SURE], 0.0),  # -2.5 and 2.5
+        (30.3, [DOUBT] * 6, 12.5),  # -2.5 and 27.5: never sure
+        (30.3, [NO] * 6, 27.5),
+        (95.3, [NO] * 4, 17.5),  # the limit ends it
+    ],
+)
+def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
+    threshold_db_hl: float, answers: list[bool | None], above_first_db: float
+) -> None:
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    retest, first_db_hl = Retest(threshold_db_hl, levels, 3.0, QUIET), round(threshold_db_hl - 10.0)
+    for step, heard in enumerate(answers):
+        assert not retest.over
+        assert retest.tone() == Presentation(Purpose.RETEST, 1000.0, first_db_hl + 5.0 * step)
+        retest.take_answer(first_db_hl + 5.0 * step, heard)
+
+    assert retest.over
+    expected_db = first_db_hl + above_first_db - threshold_db_hl
+    assert retest.difference_db == pytest.approx(expected_db, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("silences", "listener", "verdict"),
+    [
+        (2, QUIET, ""),  # 2.5 dB lower
+        (4, QUIET, ""),  # 7.5 dB higher: an ascent does that with an SD of 3 dB
+        (5, QUIET, "rejected"),  # 12.5 dB higher
+        (5, NOISY, ""),  # the same of a listener whose answers are that noisy
+        (0, QUIET, ""),  # 12.5 dB lower: an accident in a hundred tones may do that
+        (0, NEVER_PRESSES_WITHOUT, "rejected"),
+    ],
+)
+def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_listener(
+    silences: int, listener: Hyperparameters, verdict: str
+) -> None:
+    test = HearingTest(Settings(ears="left"))
+    ear = test.ears[Route("left")]
+    ear.levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    ear.retest = retest = Retest(30.0, ear.levels, 3.0, listener)
+    for heard in [NO] * silences + [SURE]:
+        retest.take_answer(retest.tone().level_db_hl, heard)
+    difference_db = retest.difference_db
+
+    assert difference_db == -12.5 + 5.0 * silences
+    told = "repeatable" if abs(difference_db) <= RETEST_REPEATABLE_DB else "scattered"
+    assert retest.told == (verdict or told), "who is told of it knows whether it is within 5 dB"
+    assert [say(each) for each in test.result().remarks] == ([] if not verdict else [
+        f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
+    ])  # fmt: skip

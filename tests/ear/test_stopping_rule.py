@@ -1,0 +1,467 @@
+"""When the measurement of an ear ends, why, and whether there is a number then."""
+
+import re
+from dataclasses import dataclass
+from statistics import NormalDist
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.objective import BITS
+from firmware_py.ear.reasons_to_ask import LimitOnceMore
+from firmware_py.ear.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
+from firmware_py.ear.threshold_estimates import ThresholdEstimates
+from firmware_py.inference.model import Hyperparameters
+from firmware_py.session.ear_result import result_of
+from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Purpose
+from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
+from firmware_py.terms.reasons import as_json
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.terms.settings import Settings
+from tests.budget import quick
+from tests.said import reason_words
+from tests.session.driver import (
+    REACTION_US,
+    AlwaysPresses,
+    Driver,
+    Ears,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    familiar,
+    flat,
+    marks,
+    numbers,
+    run_left_ear,
+    run_to_end,
+    two_ears,
+)
+
+LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
+
+
+def own_sake(driver: Driver) -> set[int]:
+    """The numbers of the tones that the estimator did not choose: a frequency had to be asked."""
+    told = driver.tells("tone", purpose=Purpose.MEASURE)
+    return {about["number"] for about in told if "information_bits" not in about}
+
+
+def numbers_of_marks(ear: dict[str, Any]) -> dict[str, bool]:
+    """Whether the frequencies of each mark have numbers; all of a mark have, or none has."""
+    found: dict[str, set[bool]] = {}
+    for each in ear["thresholds"]:
+        found.setdefault(each["mark"], set()).add(each["threshold_db_hl"] is not None)
+    assert all(len(has) == 1 for has in found.values())
+    return {mark: has.pop() for mark, has in found.items()}
+
+
+# --- When an ear is over -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop_half_width_db", quick([10.0, 15.0, 25.0], 15.0))
+def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_db: float) -> None:
+    driver = run_left_ear(
+        flat(30), stop_half_width_db=stop_half_width_db, tones_max=120, tones_min=1, retest=False
+    )
+    widths_db = [
+        about["half_width_db"] for about in driver.tells("answer", purpose=Purpose.MEASURE)
+    ]
+    found = driver.ear("left")
+    halves_db = {
+        each["frequency_hz"]: (each["high_db_hl"] - each["low_db_hl"]) / 2
+        for each in found["thresholds"]
+        if each["mark"] == Outcome.MEASURED
+    }
+    worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
+
+    assert found["outcome"] == Outcome.MEASURED
+    assert reason_words(found["why"]) == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
+    assert worst_db <= stop_half_width_db
+    assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
+    # Once it is narrow enough only what has not been asked is asked.
+    numbers_asked = [about["number"] for about in driver.tells("answer", purpose=Purpose.MEASURE)]
+    for number, before_db in zip(numbers_asked[1:], widths_db[:-1], strict=True):
+        assert before_db > stop_half_width_db - 0.005 or number in own_sake(driver)
+
+
+def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
+    driver = run_left_ear(
+        flat(30), stop_information_bits=0.5, stop_half_width_db=1.0, tones_max=120, retest=False
+    )
+    why = reason_words(driver.ear("left")["why"])
+
+    assert re.fullmatch(
+        r"the next answer would tell 0\.\d\d bit; "
+        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1(\.25)? aimed at",
+        why,
+    )
+    estimator = driver.test.ears[Route("left")].estimator
+    assert BITS.choose(estimator).information_bits <= 0.5
+    assert driver.ear("left")["tones"] < 65
+
+
+def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
+    """At a threshold far beyond the limit the next answer tells nothing, and yet it is asked."""
+    almost_deaf = Ears(lambda ear, frequency_hz: 40.0 if frequency_hz == 1000.0 else 999.0)
+    driver = run_left_ear(almost_deaf, level_max_db_hl=40.0)
+
+    assert "bit" not in reason_words(driver.ear("left")["why"])
+
+
+@pytest.mark.parametrize("retest", [True, False])
+@pytest.mark.parametrize("tones_max", quick([20, 30, 57], 20))
+def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
+    driver = run_left_ear(
+        flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest
+    )
+    found = driver.ear("left")
+    first = min(
+        (about["number"] for about in driver.tells("tone", purpose=Purpose.RETEST)), default=999
+    )
+    asked = sum(play.number < first for play in driver.plays)
+    kept = f": {asked} asked, 6 kept for the retest" if retest else ""
+
+    checks = driver.test.ears[Route("left")].attention.checks_asked
+    assert asked == tones_max - 6 if retest else asked == tones_max + checks
+    assert re.fullmatch(
+        f"the cap of {tones_max} tones{kept}; "
+        r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) aimed at",
+        reason_words(found["why"]),
+    )
+    assert found["tones"] <= tones_max + checks
+    assert retest or found["tones"] == tones_max + checks
+
+
+@pytest.mark.parametrize("tones_min", quick([5, 20, 40], 5, 40))
+def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
+    driver = run_left_ear(
+        flat(30), conduct="clinical", stop_half_width_db=40.0, tones_min=tones_min, tones_max=60,
+        retest=False,
+    )  # fmt: skip
+
+    own = own_sake(driver)
+    before = [play for play in driver.plays if not own or play.number < min(own)]
+    checks = driver.test.ears[Route("left")].attention.checks_asked
+    assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
+
+
+@dataclass(frozen=True)
+class Contrary(Listener):
+    """Hears the first tones whatever they are, then none, and then perhaps every one again."""
+
+    heard: int
+    again: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return None if self.heard < tone.number <= self.again else REACTION_US
+
+
+@pytest.mark.parametrize("familiar_level_db_hl", [-10.0, 60.0])
+@pytest.mark.parametrize("level_step_db", quick([1.0, 3.4, 4.1], 4.1))
+@pytest.mark.parametrize("heard", quick([0, 1, 4, 99], 0, 4))
+@pytest.mark.parametrize("again", quick([13, 17, 99], 13, 99))
+def test_the_cap_holds_however_long_the_familiarisation(
+    again: int, heard: int, level_step_db: float, familiar_level_db_hl: float
+) -> None:
+    driver = run_left_ear(
+        Contrary(heard, again), tones_max=20, level_step_db=level_step_db, catch_rate=0.0,
+        familiar_level_db_hl=familiar_level_db_hl, **LOUD,
+    )  # fmt: skip
+
+    checks = len(driver.tells("tone", purpose=Purpose.CHECK))
+    assert len(driver.plays) - checks == driver.ear("left")["tones"]
+    # What an ear was asked before nobody listened is asked again, at most twice.
+    assert driver.ear("left")["tones"] <= (1 + CHECKS_MAX) * (20 + ATTENTION_TONES_MAX)
+
+
+# --- Ears without a number -----------------------------------------------------------------------
+
+COARSE = {"level_step_db": 4.0, "level_max_db_hl": 99.0}  # the limit is no step
+FINE = {"level_step_db": 0.7}
+SHORT = {"tones_max": 20, "familiar_level_db_hl": -10.0, **LOUD}
+QUIET = {"level_max_db_hl": 40.0}
+
+
+@pytest.mark.parametrize(
+    "values",
+    quick(
+        [{}, COARSE, FINE, SHORT, QUIET, {"retest": False}, {"catch_rate": 0.0}], {}, COARSE, SHORT
+    ),
+)
+@pytest.mark.parametrize(
+    ("listener", "outcome", "why"),
+    [
+        (NeverPresses(), Outcome.NO_RESPONSE, "no response at {limit:g} dB HL"),
+        (flat(-11), Outcome.HEARS_ALL, "everything heard at -10 dB HL"),
+        (
+            AlwaysPresses(),
+            Outcome.UNRELIABLE,
+            "the button is pressed however soft a tone is: explain the task again, or check the "
+            "calibration",
+        ),
+    ],
+)
+def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
+    listener: Listener, outcome: str, why: str, values: dict[str, Any]
+) -> None:
+    driver = run_left_ear(listener, **values)
+    found, limit = driver.ear("left"), driver.settings.level_max_db_hl
+
+    assert found["outcome"] == outcome
+    assert reason_words(found["why"]) == why.format(limit=limit)
+    asked = {m for f, m in marks(found).items() if f not in BY_AIR.inter_octave_hz}
+    kept = 6 * driver.settings.retest
+    if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
+        # An ear is deaf as a whole before each of its frequencies is surely beyond its limit.
+        perhaps = {Outcome.INCOMPLETE} if outcome == Outcome.NO_RESPONSE else set()
+        assert outcome in asked <= {outcome} | perhaps
+    numbers = {outcome: False, Outcome.INCOMPLETE: False, Outcome.INFERRED: True}
+    assert numbers_of_marks(found).items() <= numbers.items()
+    assert found["retest_difference_db"] is None
+    assert found["false_alarms"] == (found["catch_trials"] if outcome == Outcome.UNRELIABLE else 0)
+    if outcome == Outcome.NO_RESPONSE:
+        assert max(play.level_db_hl for play in driver.plays) == limit
+    if outcome == Outcome.HEARS_ALL:
+        assert found["catch_trials"] >= 3
+
+
+def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_there() -> None:
+    driver = run_left_ear(NeverPresses())
+    at_limit_hz = [play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0]
+
+    assert LIMIT_TONES <= len(at_limit_hz) <= 2 * LIMIT_TONES
+    assert len(set(at_limit_hz)) >= LIMIT_FREQUENCIES
+
+
+def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
+    ear = familiar(EarTest(Route("left"), Settings(ears="left")))
+    for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
+        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 100.0), False)
+    assert not ear.over
+    ear.answer(Presentation(Purpose.MEASURE, 500.0, 100.0), False)
+    assert not ear.over, "it is known, and the other octaves are asked all the same"
+    rest = []
+    while not ear.over:
+        rest.append(ear.next_presentation(1))
+        ear.answer(rest[-1], False)
+
+    assert ear.outcome == Outcome.NO_RESPONSE
+    tones = {(tone.frequency_hz, tone.level_db_hl) for tone in rest if tone != SILENCE}
+    assert tones == {(frequency_hz, 100.0) for frequency_hz in (250, 3000, 6000, 8000)}
+
+
+@dataclass(frozen=True)
+class But(Listener):
+    """Presses, or does not, by accident once."""
+
+    threshold_db_hl: float
+    accident: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        usual = flat(self.threshold_db_hl).to_tone(tone)
+        if tone.number == self.accident:
+            return REACTION_US if usual is None else None
+        return usual
+
+
+@pytest.mark.parametrize("accident", quick(range(1, 13), 1, 2, 5, 8, 11))
+def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
+    found = run_left_ear(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
+
+    assert found["outcome"] == Outcome.NO_RESPONSE
+    assert numbers_of_marks(found).items() <= {
+        Outcome.NO_RESPONSE: False, Outcome.INCOMPLETE: False, Outcome.INFERRED: True
+    }.items()  # fmt: skip
+
+
+@pytest.mark.parametrize("threshold_db_hl", [-99.0, 999.0])
+@pytest.mark.parametrize("retest", [True, False])
+@pytest.mark.parametrize("accident", quick(range(1, 25), 1, 15))
+def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
+    accident: int, retest: bool, threshold_db_hl: float
+) -> None:
+    found = run_left_ear(
+        But(threshold_db_hl, accident),
+        level_min_db_hl=20.0,
+        level_max_db_hl=60.0,
+        tones_min=1,
+        stop_half_width_db=16.0,
+        retest=retest,
+    ).ear("left")
+    kinds = set(marks(found).values())
+    levels_db_hl = numbers(found) - {None}
+    inside = any(20.0 < level_db_hl < 60.0 for level_db_hl in levels_db_hl if level_db_hl)
+
+    if found["outcome"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
+        assert kinds <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE, Outcome.INFERRED}
+    elif found["outcome"] == Outcome.HEARS_ALL:
+        assert kinds <= {Outcome.HEARS_ALL, Outcome.INFERRED}
+    else:
+        assert found["outcome"] == Outcome.MEASURED
+        assert inside or len(kinds) > 1
+
+
+def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
+    ear = EarTest(Route("left"), Settings(ears="left", level_max_db_hl=40.0))
+    for frequency_hz in (500.0, 1000.0, 4000.0):
+        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
+
+    found = marks(as_json(result_of(ear)))
+    asked = {found.pop(frequency_hz) for frequency_hz in (500, 1000, 4000)}
+    assert asked <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
+    assert set(found.values()) == {Outcome.INFERRED}
+    assert ear.audiogram.widest().half_width_db > 10.0
+
+
+def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it_ends() -> None:
+    """It was never asked at the limit: that it lies beyond is inferred."""
+    clinical = Settings(
+        conduct="clinical", level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0
+    )
+    ear = EarTest(Route("left"), clinical)
+    ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), False)
+    ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), True)
+    for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 7:
+        if not ear.over:
+            ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 39.0), False)
+
+    assert ear.over
+    assert ear.outcome in (Outcome.INCOMPLETE, Outcome.NO_RESPONSE)
+    found = result_of(ear).thresholds
+    assert {each.mark for each in found} == {Outcome.INFERRED}
+    assert min(each.threshold_db_hl or 0.0 for each in found) >= 40.0
+
+
+def test_whoever_answers_half_the_silences_is_unreliable() -> None:
+    class Guesses(Ears):
+        def to_silence(self, number: int) -> int | None:
+            return REACTION_US if number % 4 else None
+
+    driver = run_left_ear(
+        Guesses(lambda ear, frequency_hz: 30.0),
+        conduct="clinical",
+        catch_rate=0.5,
+        tones_max=60,
+        stop_half_width_db=1.0,
+    )
+    found = driver.ear("left")
+
+    assert found["outcome"] == Outcome.UNRELIABLE
+    assert 2 * found["false_alarms"] >= found["catch_trials"] >= 4
+
+
+def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
+    driver = run_to_end(Settings(), two_ears(left=999.0, right=30.0))
+
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
+    assert driver.ear("right")["outcome"] == Outcome.MEASURED
+    assert driver.result["remarks"] == []
+
+
+def test_every_frequency_has_its_own_mark() -> None:
+    """A steep loss: numbers where something was heard, and no number where nothing was."""
+    steep = Ears(lambda ear, frequency_hz: 20.0 if frequency_hz < 1200.0 else 999.0)
+    found = run_left_ear(steep, level_max_db_hl=60.0, tones_max=60).ear("left")
+
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[500] == marks(found)[1000] == Outcome.MEASURED
+    assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == Outcome.NO_RESPONSE
+    for threshold in found["thresholds"]:
+        for name in ("threshold_db_hl", "sd_db", "low_db_hl"):
+            assert (threshold[name] is None) == (threshold["limit_db_hl"] is not None)
+        assert (threshold["limit_db_hl"] is None) == (threshold["mark"] in WITH_NUMBERS)
+
+
+def beyond(ear: EarTest, sds: float) -> EarTest:
+    """Have the estimator of an ear say that the threshold lies so many SD beyond the limit."""
+
+    class Sure:
+        trial_count = changes = 20
+        candidate_frequencies_hz = AUDIOGRAM_FREQUENCIES_HZ
+        hyperparameters = Hyperparameters(None, None, 2.0)
+
+        def threshold(self, frequencies_hz: Any) -> tuple[Any, Any]:
+            sd_db = np.full(len(frequencies_hz), 8.0)
+            return 100.0 + sds * sd_db, sd_db
+
+        def threshold_band(self, frequencies_hz: Any, probability: float) -> tuple[Any, Any]:
+            mean_db_hl, sd_db = self.threshold(frequencies_hz)
+            sds = NormalDist().inv_cdf(0.5 + 0.5 * probability)
+            return mean_db_hl - sds * sd_db, mean_db_hl + sds * sd_db
+
+    ear.audiogram.estimator = cast(Any, Sure())
+    ear.audiogram = ThresholdEstimates(Settings(), ear.estimator, ear.levels, ear.tally)
+    for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
+        for level_db_hl, heard in ((95.0, True), (100.0, False), (100.0, False)):
+            tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+            ear.audiogram.asked.observations.append(Observation(tone, heard, NO_COVER))
+    return ear
+
+
+@pytest.mark.parametrize(
+    ("sds", "mark"),
+    [
+        (-0.01, Outcome.MEASURED),
+        (0.0, Outcome.INCOMPLETE),
+        (1.64, Outcome.INCOMPLETE),
+        (1.65, Outcome.NO_RESPONSE),
+    ],
+)
+def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
+    """A mean at the limit is no more than an even chance; what is not sure has no number either."""
+    for threshold in result_of(
+        beyond(EarTest(Route("left"), Settings(ears="left")), sds)
+    ).thresholds:
+        assert threshold.mark == mark
+        assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
+        assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)
+
+
+@pytest.mark.parametrize("third", [None, False, True])
+def test_what_is_perhaps_beyond_its_limit_is_asked_there_three_times_at_most(
+    third: bool | None,
+) -> None:
+    """However the third was answered; None: it was not asked yet."""
+    ear = beyond(EarTest(Route("left"), Settings(ears="left")), 1.0)
+    if third is not None:
+        for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
+            tone = Presentation(Purpose.MEASURE, frequency_hz, 100.0)
+            ear.audiogram.asked.observations.append(Observation(tone, third, NO_COVER))
+    look = cast(Any, SimpleNamespace(enough=True, spare=True))
+
+    assert LimitOnceMore().has_cause(ear, look) == (third is None)
+
+
+def test_where_the_limit_was_in_the_way_is_said() -> None:
+    """A steep loss: what was not made out is named with the limit it lies at."""
+    steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
+    settings = {"conduct": "clinical", "level_max_db_hl": 60.0, "tones_max": 22, "retest": False}
+    found = run_left_ear(steep, **settings).ear("left")
+    unsure_hz = [str(f) for f, mark in marks(found).items() if mark == Outcome.INCOMPLETE]
+
+    assert unsure_hz
+    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in reason_words(
+        found["why"]
+    )
+
+
+def test_a_mark_at_the_floor_needs_no_other() -> None:
+    golden = Ears(lambda ear, frequency_hz: -99.0 if frequency_hz < 2500.0 else 50.0)
+    found = run_left_ear(golden, tones_max=60).ear("left")
+
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[500] == marks(found)[1000] == Outcome.HEARS_ALL
+    assert marks(found)[6000] == Outcome.MEASURED
+
+
+def test_thresholds_are_those_of_the_audiogram_frequencies_in_range() -> None:
+    wide = run_left_ear(flat(25)).ear("left")
+    narrow = run_left_ear(flat(25), frequency_min_hz=400.0, frequency_max_hz=3500.0).ear("left")
+
+    assert list(marks(wide)) == list(AUDIOGRAM_FREQUENCIES_HZ)
+    assert list(marks(narrow)) == [500, 750, 1000, 1500, 2000, 3000]

@@ -1,0 +1,108 @@
+"""What is known of an ear is worked out once between two answers, and never said of older ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from firmware_py.ear.marks import Asked
+from firmware_py.ear.threshold_estimates import (
+    BAND_PROBABILITY,
+    Estimate,
+    ThresholdEstimates,
+)
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import Settings
+from tests.session.driver import Driver, flat
+
+LEFT = {"ears": "left", "conduct": "clinical"}
+
+
+def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver(Settings.from_record(LEFT), flat(85.0))
+    told = 0
+    estimates = ThresholdEstimates.estimates
+
+    def check(audiogram: ThresholdEstimates) -> list[Estimate]:
+        nonlocal told
+        told += 1
+        anew = ThresholdEstimates(
+            driver.settings, audiogram.estimator, audiogram.levels, audiogram.tally
+        )
+        anew.asked = audiogram.asked
+        assert estimates(audiogram) == estimates(anew)
+        return estimates(audiogram)
+
+    monkeypatch.setattr(ThresholdEstimates, "estimates", check)
+
+    driver.run()
+
+    assert told > len(driver.plays)
+
+
+def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver(Settings.from_record(LEFT), flat(25.0))
+    audiogram = driver.test.ears[Route("left")].audiogram
+    marked: list[float] = []
+    mark = Asked.mark
+
+    def count(asked: Asked, frequency_hz: float, *about: float) -> object:
+        marked.append(frequency_hz)
+        return mark(asked, frequency_hz, *about)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Asked, "mark", count)
+    driver.run()
+
+    answers = len(driver.plays) + driver.ear("left")["catch_trials"]
+    worked_out = len(marked) / len(audiogram.frequencies_hz)
+    assert answers <= worked_out <= 2 * answers  # a pause before a tone is evidence of its own
+
+
+def test_bands_are_those_of_the_estimator_and_the_same_for_whoever_asks() -> None:
+    """To the bit, although those of the audiogram and of the next tone are computed together."""
+    driver = Driver(Settings.from_record(LEFT), flat(25.0))
+    driver.run()
+    audiogram = driver.test.ears[Route("left")].audiogram
+    candidates_hz = audiogram.estimator.candidate_frequencies_hz
+
+    assert not {*candidates_hz} <= {*audiogram.frequencies_hz}, "some are of the next tone only"
+    for frequencies_hz in (audiogram.frequencies_hz, candidates_hz, candidates_hz[:1]):
+        low_db_hl, high_db_hl = audiogram.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+        assert audiogram.bands(frequencies_hz) == (low_db_hl.tolist(), high_db_hl.tolist())
+    ends = [(each.low_db_hl, each.high_db_hl) for each in audiogram.estimates()]
+    assert ends == [*zip(*audiogram.bands(audiogram.frequencies_hz), strict=True)]
+
+
+@pytest.mark.parametrize(("threshold_db_hl", "bands"), [(25.0, 1), (120.0, 2)])
+def test_whether_it_is_surely_beyond_is_asked_only_where_it_may_be(
+    threshold_db_hl: float, bands: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = Driver(Settings.from_record({**LEFT, "level_max_db_hl": 80.0}), flat(threshold_db_hl))
+    driver.run()
+    audiogram = driver.test.ears[Route("left")].audiogram
+    asked: list[float] = []
+
+    def count(_: ThresholdEstimator, frequencies_hz: Sequence[float], probability: float) -> Any:
+        asked.append(probability)
+        return ends(frequencies_hz, probability)
+
+    ends = audiogram.estimator.threshold_band
+    monkeypatch.setattr(ThresholdEstimator, "threshold_band", count)
+    anew = ThresholdEstimates(
+        driver.settings, audiogram.estimator, audiogram.levels, audiogram.tally
+    )
+    anew.estimates()
+
+    assert len(asked) == bands
+    assert BAND_PROBABILITY in asked
+
+
+def test_who_changes_the_list_does_not_change_what_is_known() -> None:
+    driver = Driver(Settings.from_record(LEFT), flat(25.0))
+    driver.run()
+    audiogram = driver.test.ears[Route("left")].audiogram
+
+    audiogram.estimates().clear()
+
+    assert len(audiogram.estimates()) == len(audiogram.frequencies_hz)

@@ -1,0 +1,337 @@
+"""How fast presentations follow each other: pauses, pulses, and the window of a listener."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, t, truncexpon
+
+from firmware_py.presenting.pace import (
+    FASTEST_US,
+    FIRST_LATE_US,
+    LATE_MS_MAX,
+    LONG_WAITS,
+    LONG_WINDOW_MS,
+    PAUSE_TOTAL_US_MAX,
+    WINDOW_MS_MAX,
+    Pace,
+)
+from firmware_py.terms.settings import CONDUCTS, Settings
+from tests.budget import quick
+
+DRAWS = 20_000
+# Of the people in the prior: McKendrick, Denniss & Turpin 2014.
+MEDIAN_S, LOG_SD, BETWEEN_LOG_SD = 0.48, 0.26, 0.4
+
+
+def pauses_ms(settings: Settings) -> np.ndarray:
+    pace = Pace(settings)
+    return np.array([pace.pause_us(number) for number in range(1, DRAWS + 1)]) / 1000.0
+
+
+# --- The pause -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize("seed", quick([1, 2, 2**63 - 1], 2**63 - 1))
+def test_pauses_are_their_least_and_a_truncated_exponential_time(conduct: str, seed: int) -> None:
+    s = Settings(conduct=conduct, seed=seed)
+    least_ms, span_ms = s.pause_ms_min, s.pause_ms_max - s.pause_ms_min
+    found_ms = pauses_ms(s)
+    law = truncexpon(4.0, loc=least_ms, scale=span_ms / 4.0)
+
+    assert least_ms <= found_ms.min()
+    assert found_ms.max() <= s.pause_ms_max
+    assert kstest(found_ms, law.cdf).pvalue > 0.001
+    assert found_ms.min() < least_ms + 1.0
+    assert found_ms.max() > law.ppf(1.0 - 10.0 / DRAWS)
+    assert Pace(s).pause_s == pytest.approx(0.001 * law.mean(), rel=1e-12)
+    assert found_ms.mean() == pytest.approx(law.mean(), abs=4.0 * law.std() / math.sqrt(DRAWS))
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_the_hazard_of_a_pause_is_flat_so_waiting_tells_nothing(conduct: str) -> None:
+    """Of the pauses that are not over, the same part ends in the next moment, whatever was waited.
+
+    But the end of the span is a limit. It is in sight when half of it has passed, to a sixth; by
+    then seven of eight tones have come.
+    """
+    s = Settings(conduct=conduct, seed=3)
+    span_ms = s.pause_ms_max - s.pause_ms_min
+    waited_ms = pauses_ms(s) - s.pause_ms_min
+    step_ms = span_ms / 16.0
+    flat = 1.0 - math.exp(-4.0 / 16.0)
+    for place in range(8):
+        waiting = np.sum(waited_ms >= place * step_ms)
+        ends = np.sum((waited_ms >= place * step_ms) & (waited_ms < (place + 1) * step_ms))
+        error = 4.0 * math.sqrt(flat * (1.0 - flat) / waiting)
+        assert flat - error <= ends / waiting <= flat * 7.0 / 6.0 + error
+    assert np.mean(waited_ms < span_ms / 2.0) == pytest.approx(0.88, abs=0.01)
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_who_guesses_when_a_tone_begins_gains_nothing_by_waiting(conduct: str) -> None:
+    """Every guess that can be made, by brute force: the best is the very first.
+
+    Right is who presses in the tenth of a second in which people answer a tone after its onset;
+    the press at a fixed time after the last event is judged against every pause.
+    """
+    s = Settings(conduct=conduct, seed=4)
+    onsets_ms = pauses_ms(s)
+    rights = [
+        np.mean((onsets_ms > at_ms - 100.0) & (onsets_ms <= at_ms))
+        for at_ms in range(s.pause_ms_min + 100, s.pause_ms_max + 100, 10)
+    ]
+
+    assert max(rights) <= rights[0] + 4.0 * math.sqrt(0.25 / DRAWS)
+    assert rights[-1] < 0.1 * rights[0]
+
+
+def test_a_pause_is_a_function_of_seed_and_number() -> None:
+    first, again, other = Pace(Settings(seed=5)), Pace(Settings(seed=5)), Pace(Settings(seed=6))
+    for _ in range(7):
+        again.take_answer(600_000)
+    numbers = range(1, 50)
+
+    assert [again.pause_us(n) for n in reversed(numbers)] == [
+        first.pause_us(n) for n in reversed(numbers)
+    ]
+    assert [other.pause_us(n) for n in numbers] != [first.pause_us(n) for n in numbers]
+    assert len({first.pause_us(n) for n in numbers}) == len(numbers)
+
+
+def test_a_press_begins_a_pause_anew_within_reason() -> None:
+    pace = Pace(Settings(pause_ms_min=700))
+
+    assert pace.anew_us(5_000, 4_000) == 5_000 + 700_000
+    assert pace.anew_us(PAUSE_TOTAL_US_MAX, 4_000) == PAUSE_TOTAL_US_MAX + 4_000
+
+
+# --- The window ----------------------------------------------------------------------------------
+
+
+def predictive_ms(responses_s: Sequence[float]) -> tuple[float, float]:
+    """The median of the next response, and two scales of Student's t above it, in milliseconds.
+
+    What was known before is worth one answer of the mean and eight of the variance.
+    """
+    x = np.log(responses_s)
+    kappa, nu = (LOG_SD / BETWEEN_LOG_SD) ** 2, 8.0
+    n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
+    at = (kappa * math.log(MEDIAN_S) + n * mean) / (kappa + n)
+    squares = nu * LOG_SD**2 + float(np.sum((x - mean) ** 2))
+    squares += kappa * n / (kappa + n) * (mean - math.log(MEDIAN_S)) ** 2
+    scale = math.sqrt(squares / (nu + n) * (1.0 + 1.0 / (kappa + n)))
+    law = t(nu + n, loc=at, scale=scale)
+    window = law.ppf(t(nu + n).cdf(2.0))
+    return 1000.0 * math.exp(law.median()), 1000.0 * math.exp(window)
+
+
+def listener(median_s: float, log_sd: float, count: int, seed: int) -> list[float]:
+    random = np.random.default_rng(seed)
+    return [float(s) for s in median_s * np.exp(log_sd * random.standard_normal(count))]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 40])
+@pytest.mark.parametrize(("median_s", "log_sd"), [(0.35, 0.2), (0.5, 0.25), (0.8, 0.4), (1.6, 0.1)])
+def test_the_window_is_that_of_the_predictive_distribution(
+    median_s: float, log_sd: float, count: int
+) -> None:
+    """Of a normal logarithm with a normal-inverse-gamma prior: Student's t."""
+    s = Settings(seed=1)
+    responses_s = [round(r, 6) for r in listener(median_s, log_sd, count, seed=count)]
+    pace = Pace(s)
+    for response_s in responses_s:
+        pace.take_answer(round(1e6 * response_s))
+    expected_ms, window_ms = predictive_ms(responses_s)
+    least_ms = 2 * s.pulse_on_ms + s.pulse_off_ms
+    if window_ms > LONG_WINDOW_MS:  # the pause comes after it in any case
+        window_ms = max(window_ms - s.pause_ms_min, LONG_WINDOW_MS)
+
+    assert 1000.0 * pace.response_s == pytest.approx(expected_ms, rel=1e-9)
+    assert pace.window_us == pytest.approx(
+        1000.0 * min(max(window_ms, least_ms), WINDOW_MS_MAX), abs=1.0
+    )
+    assert pace.late_us == min(2 * pace.window_us, round(1000 * LATE_MS_MAX))
+
+
+def test_the_predictive_distribution_is_that_of_a_brute_force_over_mean_and_variance() -> None:
+    """The reference itself: the density on a grid, without a formula for the posterior."""
+    responses_s = listener(0.7, 0.3, 6, seed=9)
+    x = np.log(responses_s)
+    means = np.linspace(-3.0, 2.0, 801)[:, None]
+    variances = np.exp(np.linspace(math.log(1e-3), math.log(5.0), 801))[None, :]
+    kappa, nu = (LOG_SD / BETWEEN_LOG_SD) ** 2, 8.0
+    log_density = (
+        -0.5 * kappa * (means - math.log(MEDIAN_S)) ** 2 / variances - 0.5 * np.log(variances)
+        - (0.5 * nu + 1.0) * np.log(variances) - 0.5 * nu * LOG_SD**2 / variances
+        + np.log(variances)  # of the grid, which is even in the logarithm
+    )  # fmt: skip
+    for each in x:
+        log_density = log_density - 0.5 * (each - means) ** 2 / variances - 0.5 * np.log(variances)
+    weights = np.exp(log_density - log_density.max())
+    weights /= weights.sum()
+    median = float(np.sum(weights * means))
+    # The predictive variance of Student's t is its squared scale times nu / (nu - 2).
+    variance = float(np.sum(weights * (variances + (means - median) ** 2)))
+    degrees = nu + len(x)
+    scale = math.sqrt(variance * (degrees - 2.0) / degrees)
+    expected_ms, window_ms = predictive_ms(responses_s)
+
+    assert 1000.0 * math.exp(median) == pytest.approx(expected_ms, rel=1e-3)
+    assert 1000.0 * math.exp(median + 2.0 * scale) == pytest.approx(window_ms, rel=2e-3)
+
+
+def test_few_answers_of_a_listener_come_after_his_window_and_next_to_none_too_late() -> None:
+    medians_s = (0.4, 0.6, 0.9, 1.5, 2.0)
+    for seed, (median_s, log_sd) in enumerate(itertools.product(medians_s, (0.2, 0.3))):
+        pace = Pace(Settings())
+        for response_s in listener(median_s, log_sd, 30, seed):
+            pace.take_answer(round(1e6 * response_s))
+        coming_us = 1e6 * np.array(listener(median_s, log_sd, 4000, seed + 100))
+
+        rest_us = 1000 * Settings().pause_ms_min if median_s > 1.0 else 0
+        assert np.mean(coming_us > pace.window_us + rest_us) < 0.07
+        assert np.mean(coming_us > pace.late_us) < 0.005
+
+
+def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_seconds_and_a_half() -> (
+    None
+):
+    hasty, slow = Pace(Settings()), Pace(Settings())
+    for _ in range(50):
+        hasty.take_answer(FASTEST_US)
+        slow.take_answer(4_900_000)
+
+    assert hasty.window_us == 710_000
+    assert slow.window_us == 4_500_000
+    assert slow.late_us == 5_500_000
+
+
+# --- Who may be slow -----------------------------------------------------------------------------
+
+
+def after_a_silence(response_us: int, settings: Settings | None = None) -> Pace:
+    """The first press came after a tone that was not answered, and may be meant for that."""
+    pace = Pace(settings or Settings())
+    pace.take_silence()
+    pace.take_answer(response_us)
+    return pace
+
+
+def longest_wait_us(pace: Pace) -> int:
+    """How long a tone may be answered before the next one begins, if the pause is the shortest."""
+    return pace.window_us + min(pace.pause_after_us(number) for number in range(1, 200))
+
+
+def test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer() -> None:
+    pace = after_a_silence(400_000)
+
+    assert longest_wait_us(pace) == pace.late_us == FIRST_LATE_US
+    assert longest_wait_us(Pace(Settings())) < FIRST_LATE_US
+    assert pace.response_s == Pace(Settings()).response_s, "whose time it was is not known"
+
+
+def test_a_slow_listener_is_known_by_the_first_late_press() -> None:
+    pace, known = after_a_silence(400_000), Pace(Settings())
+    pace.take_answer(2_500_000)
+    known.take_answer(2_500_000)
+
+    assert pace.response_s == known.response_s > 1.0
+    assert longest_wait_us(pace) == longest_wait_us(known)
+
+
+def test_a_first_press_after_the_usual_window_is_slow_whichever_tone_it_was_meant_for() -> None:
+    first_us = Pace(Settings()).window_us
+
+    assert after_a_silence(first_us).response_s > 0.8
+    assert after_a_silence(first_us - 1).response_s < 0.5
+
+
+def test_a_usual_listener_is_known_by_the_first_press_after_a_long_wait() -> None:
+    """The presses before it may each have been meant for the tone before."""
+    pace, known = after_a_silence(400_000), Pace(Settings())
+    for _ in range(3):
+        pace.take_answer(400_000)
+        assert longest_wait_us(pace) == FIRST_LATE_US
+    pace.take_silence()
+    assert longest_wait_us(pace) == FIRST_LATE_US
+    pace.take_answer(400_000)
+    known.take_answer(400_000)
+
+    assert pace.window_us == known.window_us
+    assert longest_wait_us(pace) == longest_wait_us(known)
+
+
+def test_nobody_is_waited_for_longer_again_and_again() -> None:
+    """Neither before the first press, nor after one that was an accident."""
+    nobody, accident = Pace(Settings()), after_a_silence(400_000)
+    usual_us = longest_wait_us(nobody)
+    for _ in range(LONG_WAITS):
+        nobody.take_silence()
+        assert longest_wait_us(accident) == FIRST_LATE_US
+        accident.take_silence()
+
+    assert longest_wait_us(nobody) == longest_wait_us(accident) == usual_us
+
+
+def test_who_hears_the_first_tone_is_never_waited_for_longer() -> None:
+    pace, known = Pace(Settings()), Pace(Settings())
+    pace.take_answer(400_000)
+    pace.take_silence()
+    pace.take_answer(350_000)
+    for response_us in (400_000, 350_000):
+        known.take_answer(response_us)
+
+    assert pace.window_us == known.window_us
+    assert longest_wait_us(pace) == longest_wait_us(known)
+
+
+def test_what_is_too_fast_to_be_a_response_does_not_spoil_the_window() -> None:
+    """With `response_ms_min` at 0 a press at the onset itself is an answer."""
+    at_once, fast = Pace(Settings(response_ms_min=0)), Pace(Settings())
+    at_once.take_answer(0)
+    fast.take_answer(FASTEST_US)
+
+    assert at_once.window_us == fast.window_us
+    assert at_once.response_s == fast.response_s
+
+
+def test_a_window_that_was_set_does_not_follow_the_listener() -> None:
+    pace = Pace(Settings(conduct="clinical"))
+    for _ in range(20):
+        pace.take_answer(300_000)
+
+    assert pace.window_us == pace.late_us == (1160 + 1000) * 1000
+    unsure = after_a_silence(400_000, Settings(conduct="clinical"))
+    assert unsure.late_us == unsure.window_us
+    assert unsure.pause_after_us(3) == unsure.pause_us(3)
+    assert pace.pulses == 3
+
+
+@pytest.mark.parametrize("pulses", [1, 2, 3, 5])
+@pytest.mark.parametrize(("on_ms", "off_ms"), [(260, 190), (220, 0), (400, 1000), (2000, 500)])
+def test_the_train_ends_with_the_window_and_no_pulse_more_would_fit(
+    pulses: int, on_ms: int, off_ms: int
+) -> None:
+    s = Settings(pulses=pulses, pulse_on_ms=on_ms, pulse_off_ms=off_ms)
+    for response_ms in (200, 500, 900, 2500):
+        pace = Pace(s)
+        for _ in range(20):
+            pace.take_answer(1000 * response_ms)
+        ends_us = 1000 * (pace.pulses * on_ms + (pace.pulses - 1) * off_ms)
+
+        assert min(2, pulses) <= pace.pulses <= pulses
+        assert ends_us <= pace.window_us
+        assert pace.pulses == pulses or ends_us + 1000 * (on_ms + off_ms) > pace.window_us
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(conduct: str) -> None:
+    pace = Pace(Settings(conduct=conduct))
+    pace.take_answer(700_000)
+
+    assert pace.trial_time.answered_s == pytest.approx(pace.pause_s + pace.response_s)
+    assert pace.trial_time.silent_s == pytest.approx(pace.pause_s + 1e-6 * pace.window_us)

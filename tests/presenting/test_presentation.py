@@ -1,0 +1,1156 @@
+"""One presentation: the pause, the tone, the response window; and what may disturb them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from firmware_py.presenting.pace import PAUSE_TOTAL_US_MAX, Pace
+from firmware_py.presenting.presenter import (
+    FINISHED,
+    LATE,
+    LISTENING,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    START_TIMEOUT_US,
+    STARTING,
+    STARTS_MAX,
+    TIME_TIMEOUT_US,
+)
+from firmware_py.presenting.trial import Answer
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms import events, tells
+from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
+from firmware_py.terms.randomness import PAUSE_STREAM, uniform
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import CONDUCTS, Settings
+from firmware_py.terms.words import say
+from tests.budget import quick
+from tests.session.driver import (
+    MS,
+    AlwaysPresses,
+    Driver,
+    NeverPresses,
+    S,
+    flat,
+    run_to_end,
+    two_ears,
+)
+
+# Fixed times, which are easy to tell, where the promise is one of both conducts.
+# In a narrow range, so that a whole test is soon over.
+NARROW: Any = {"frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0}
+SETTINGS = Settings(conduct="clinical", ears="left", seed=4, **NARROW)
+TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True, **NARROW)
+BRISK = Settings(ears="left", seed=4)
+LONG = Settings(conduct="clinical", ears="left", seed=4)  # tones enough for all disturbances
+EARLIEST_US = SETTINGS.response_ms_min * MS
+LATEST_US = SETTINGS.window_ms_min * MS
+
+
+@cache
+def undisturbed_test(settings: Settings) -> Driver:
+    """A finished test to compare with, run once for all who ask; none of them may change it."""
+    return run_to_end(settings, flat(25.0))
+
+
+def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
+    """A listener who does nothing, and a tone that has begun."""
+    driver = Driver(settings, NeverPresses())
+    driver.run_to_onset()
+    driver.forget()
+    return driver
+
+
+def press(
+    driver: Driver, since_onset_us: int, button: int = events.HEARD_BUTTON
+) -> list[events.Action]:
+    return driver.feed(events.ButtonPressed(driver.onset_us + since_onset_us, button))
+
+
+def board_time(driver: Driver, since_onset_us: int) -> list[events.Action]:
+    return driver.feed(events.BoardTime(driver.onset_us + since_onset_us))
+
+
+def let_time_pass(driver: Driver) -> list[events.Action]:
+    """Have the time come that is waited for, and nothing else."""
+    assert driver.wait_until_us is not None
+    driver.now_us = driver.wait_until_us
+    return driver.feed(events.TimePassed())
+
+
+def wait_out_the_pause(driver: Driver) -> None:
+    """Let the window of a tone pass, and the pause after it; the board is asked for its time."""
+    let_time_pass(driver)
+    assert driver.test.state == LATE
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    driver.forget()
+
+
+def run_to_late(driver: Driver, purpose: str = "") -> events.Play:
+    """Run until the pause after a tone (of this purpose) that was not answered in its window."""
+    while True:
+        play = driver.run_to_onset(purpose)
+        while driver.test.state == LISTENING:
+            driver.step()
+        if driver.test.state == LATE:
+            return play
+
+
+def answers(actions: list[events.Action]) -> list[bool | None]:
+    return [a.heard for a in actions if isinstance(a, tells.AnswerTold)]
+
+
+def void(actions: list[events.Action]) -> list[str]:
+    return [say(a.why) for a in actions if isinstance(a, tells.VoidTold)]
+
+
+# --- The random pause ----------------------------------------------------------------------------
+
+
+def pauses_us(driver: Driver) -> list[int]:
+    """How long was paused before each presentation: after the one before, or in it."""
+    pauses, since_us, waited, silence = [], 0, False, False
+    for at_us, action in driver.log:
+        match action:
+            case tells.EarTold() | tells.AnswerTold():
+                waited = isinstance(action, tells.AnswerTold) and not silence and not action.heard
+                since_us = at_us
+            case tells.ToneTold() | tells.CatchTold():
+                silence = isinstance(action, tells.CatchTold)
+                if not waited:
+                    pauses.append(at_us - since_us)
+            case events.Wait():
+                since_us = at_us
+            case events.AskBoardTime() if not silence:
+                pauses.append(at_us - since_us)
+            case _:
+                pass
+    return pauses
+
+
+def drawn_us(s: Settings, number: int) -> float:
+    """The pause before a presentation: the quantile of a truncated exponential distribution."""
+    span_ms = s.pause_ms_max - s.pause_ms_min
+    share = uniform(s.seed, PAUSE_STREAM, number) * -math.expm1(-4.0)
+    means = -math.log1p(-share)
+    return float(1000 * (s.pause_ms_min + span_ms * means / 4.0))
+
+
+@pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
+def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
+    """Whether the one before was answered, or not, or was a silence."""
+    settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0)
+    driver = run_to_end(settings, flat(25.0))
+    pauses = pauses_us(driver)
+
+    assert len(pauses) > 100
+    assert {True, False} <= {about["heard"] for about in driver.tells("answer")}
+    for number, pause_us in enumerate(pauses, 1):
+        assert pause_us == pytest.approx(drawn_us(driver.settings, number), abs=1.0)
+
+
+@pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
+def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
+    first, same, other_ear, other_seed = (
+        Driver(Settings(conduct=conduct, ears="left", seed=seed), flat(level))
+        for seed, level in [(5, 25), (5, 25), (5, 38), (6, 25)]  # the first tone is heard
+    )
+    for driver in (first, same, other_ear, other_seed):
+        driver.run()
+    shared = min(len(pauses_us(first)), len(pauses_us(other_ear)))
+
+    assert pauses_us(same) == pauses_us(first)
+    assert pauses_us(other_ear)[:shared] == pauses_us(first)[:shared]
+    assert pauses_us(other_seed)[:shared] != pauses_us(first)[:shared]
+
+
+def test_pauses_without_a_span_are_all_the_same() -> None:
+    driver = Driver(Settings(ears="left", pause_ms_min=1500, pause_ms_max=1500))
+    driver.run()
+
+    assert set(pauses_us(driver)) == {1500 * MS}
+
+
+def test_nothing_is_played_before_the_pause_is_over() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(events.Started())
+    until_us = driver.wait_until_us
+    assert until_us is not None
+    driver.now_us = until_us - 1
+
+    assert driver.feed(events.TimePassed()) == []
+    assert driver.plays == []
+    assert events.Play in map(type, driver.feed(events.TimePassed(), after_us=1))
+
+
+def test_a_tone_is_played_as_set() -> None:
+    settings = Settings(
+        ears="right",
+        pulse_on_ms=300,
+        pulse_off_ms=100,
+        pulses=2,
+        rise_ms=40,
+        familiar_level_db_hl=33,
+        response_ms_min=120,
+    )
+    play = Driver(settings).run_to_tone()
+
+    assert play == events.Play(
+        1, Route("right"), 1000.0, 33.0, 300, 100, 2, 40, 120, 1, Why.FAMILIARISE
+    )
+
+
+# --- The response window, on the board's time ----------------------------------------------------
+
+
+@pytest.mark.parametrize("since_onset_us", [EARLIEST_US, EARLIEST_US + 1, 600 * MS, LATEST_US])
+def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
+    driver = at_the_first_onset()
+    actions = press(driver, since_onset_us)
+
+    assert answers(actions) == [True]
+    assert actions[0] == events.Silence()
+    assert driver.test.presenter.silent_time.stray_presses == 0
+    assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
+
+
+@pytest.mark.parametrize("since_onset_us", [-1, 0, EARLIEST_US - 1])
+def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset_us: int) -> None:
+    driver = at_the_first_onset()
+    stimulus = driver.plays[-1]
+    actions = press(driver, since_onset_us)
+
+    assert answers(actions) == []
+    assert void(actions) == ["the button was pressed before the tone could be heard"]
+    assert actions[0] == events.Silence()
+    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.run_to_tone() == stimulus
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered: bool) -> None:
+    """Whoever presses all the time is not asked the same for ever, nor has heard anything."""
+    driver = at_the_first_onset()
+    press(driver, 0)
+    driver.run_to_onset()
+    driver.forget()
+
+    for since_onset_us in (5 * MS, EARLIEST_US - 1):
+        assert press(driver, since_onset_us) == []
+    assert driver.test.state == LISTENING
+    assert driver.test.presenter.silent_time.stray_presses == 3
+    if answered:
+        assert answers(press(driver, 600 * MS)) == [True]
+    else:
+        wait_out_the_pause(driver)
+        assert answers(board_time(driver, LATEST_US + 1)) == [False]
+
+
+def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing() -> None:
+    hasty = replace(flat(-99.0), reaction_us=EARLIEST_US - 1)
+    driver = run_to_end(SETTINGS, hasty)
+
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
+    assert driver.ear("left")["tones_heard"] == 0
+    # Twice at each tone; at the end he is asked for the first of many that nobody is to hear.
+    assert driver.test.presenter.silent_time.stray_presses >= 2 * driver.ear("left")["tones"]
+
+
+def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
+    driver = at_the_first_onset()
+    press(driver, 0)
+    driver.run_to_onset()
+    press(driver, 500 * MS)
+    driver.run_to_onset()
+
+    assert len(void(press(driver, 0))) == 1
+
+
+@pytest.mark.parametrize("since_onset_us", [LATEST_US + 1, LATEST_US + 5 * S])
+def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> None:
+    """Only the board's microseconds count: hardly any time of the session has passed here."""
+    driver = at_the_first_onset()
+
+    assert press(driver, since_onset_us) == []
+    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.test.state == LISTENING
+    wait_out_the_pause(driver)
+    assert answers(board_time(driver, since_onset_us)) == [False]
+
+
+@pytest.mark.parametrize("told", ["before its tone", "while the tone is waited for", "later"])
+def test_a_press_in_silence_counts_as_one_whenever_it_is_told(told: str) -> None:
+    """What a listener does in a pause depends neither on the wire nor on what the host believes."""
+    driver = at_the_first_onset()
+    press(driver, 300 * MS)
+    driver.run_to_tone()
+    if told == "before its tone":
+        assert driver.feed(events.ButtonPressed(driver.board.clock.board_us(driver.now_us))) == []
+    else:
+        driver.run_to_onset()
+        if told == "later":
+            driver.feed(events.TimePassed(), after_us=LATEST_US)
+        press(driver, LATEST_US + 1)
+
+    assert driver.test.presenter.silent_time.take() is True
+
+
+@pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
+def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
+    driver = at_the_first_onset()
+    driver.feed(events.TimePassed(), after_us=LATEST_US + slow_us)
+
+    assert answers(press(driver, LATEST_US)) == [True]
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize("wire_us", quick([0, 20 * MS, 700 * MS], 700 * MS))
+def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
+    settings = Settings(conduct=conduct, ears="left", seed=2)
+    fast, slow = (run_to_end(settings, flat(35), wire_us=us) for us in (1 * MS, wire_us))
+
+    assert slow.plays == fast.plays
+    assert slow.result == fast.result
+
+
+@pytest.mark.parametrize("reaction_us", quick([EARLIEST_US, 300 * MS, LATEST_US], LATEST_US))
+def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
+    listener = replace(flat(30), reaction_us=reaction_us)
+    driver = run_to_end(Settings(conduct="clinical", ears="left", seed=2), listener)
+
+    assert driver.result["response_time_mean_ms"] == reaction_us / 1000
+
+
+# --- Not heard -----------------------------------------------------------------------------------
+
+
+def test_not_heard_is_only_said_after_the_boards_time() -> None:
+    driver = at_the_first_onset()
+    wait_out_the_pause(driver)
+
+    assert driver.tells("answer") == []
+    for _ in range(3):
+        assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US) == [
+            events.AskBoardTime(),
+            events.Wait(driver.now_us + TIME_TIMEOUT_US),
+        ]
+    assert driver.tells("answer") == []
+    assert answers(board_time(driver, LATEST_US + 1)) == [False]
+
+
+@pytest.mark.parametrize("left_us", [0, 1, 250 * MS, LATEST_US])
+def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None:
+    """A press in the last microsecond counts, so that has to be over on the board's clock."""
+    driver = at_the_first_onset()
+    wait_out_the_pause(driver)
+
+    assert board_time(driver, LATEST_US - left_us) == [events.Wait(driver.now_us + left_us + 1)]
+    assert driver.test.state == LATE
+    assert answers(press(driver, LATEST_US)) == [True]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda onset_us: events.ButtonReleased(onset_us + 500 * MS),
+        lambda onset_us: events.BoardTime(onset_us - 5 * S),  # told for an earlier tone
+        lambda onset_us: events.ToneEnded(1, onset_us + SETTINGS.tone_ms * MS, cut=False),
+    ],
+)
+def test_what_is_no_answer_decides_nothing(what: Callable[[int], events.Event]) -> None:
+    driver = at_the_first_onset()
+
+    assert answers(driver.feed(what(driver.onset_us))) == []
+    assert driver.test.state == LISTENING
+
+
+@pytest.mark.parametrize("number", [0, 2, 99])
+def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
+    driver = Driver(SETTINGS, NeverPresses())
+    driver.run_to_tone()
+
+    assert driver.feed(events.ToneStarted(number, 5)) == []
+    assert driver.test.state == STARTING
+    driver.step()
+    assert driver.test.state == LISTENING
+    assert driver.feed(events.ToneEnded(number, 5, cut=True)) == []
+    assert driver.test.state == LISTENING
+
+
+# --- Late: the pause after a tone that was not answered ------------------------------------------
+
+
+def replay_events(driver: Driver) -> list[events.Action]:
+    test = HearingTest(driver.settings)
+    return [action for at_us, event in driver.events for action in test.handle(at_us, event)]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_late_press_is_the_answer(asked: bool) -> None:
+    """On the board's clock, to the microsecond, as long as no silence was taken in."""
+    pace = at_the_first_onset(BRISK).test.presenter.pace
+    window_us, late_us = pace.window_us, pace.late_us
+    assert window_us < late_us
+    for since_onset_us, answered in ((window_us + 1, True), (late_us, True), (late_us + 1, False)):
+        driver = at_the_first_onset(BRISK)
+        let_time_pass(driver)
+        assert driver.test.state == LATE
+        if asked:
+            let_time_pass(driver)
+            driver.forget()
+        actions = press(driver, since_onset_us)
+
+        assert answers(actions) == ([True] if answered else [])
+        assert driver.test.ears[Route("left")].tally.heard == answered
+        assert driver.test.presenter.silent_time.stray_presses == (not answered)
+        if answered:
+            assert actions[0] == events.Silence()
+            assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
+        assert replay_events(driver) == driver.actions
+
+
+def test_in_a_clinical_test_nothing_is_late() -> None:
+    driver = at_the_first_onset(SETTINGS)
+    let_time_pass(driver)
+
+    assert driver.test.presenter.pace.late_us == driver.test.presenter.pace.window_us == LATEST_US
+    assert answers(press(driver, LATEST_US + 1)) == []
+
+
+def test_after_a_late_press_there_is_a_whole_pause() -> None:
+    """Or the next tone would begin as the button is still held."""
+    driver = at_the_first_onset(BRISK)
+    let_time_pass(driver)
+    press(driver, driver.test.presenter.pace.late_us)
+
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.wait_until_us is not None
+    pause_us = driver.wait_until_us - driver.now_us
+    assert pause_us == pytest.approx(drawn_us(BRISK, 2), abs=1.0)
+
+
+def test_after_a_silence_the_next_begins_when_the_board_has_told_its_time() -> None:
+    driver = at_the_first_onset(BRISK)
+    wait_out_the_pause(driver)
+    actions = board_time(driver, 3 * S)
+
+    assert answers(actions) == [False]
+    assert events.Play in map(type, actions)
+    assert driver.test.state == STARTING
+
+
+def test_a_press_on_its_way_comes_before_the_next_tone() -> None:
+    """The board tells its time after all presses before it."""
+    driver = at_the_first_onset(BRISK)
+    wait_out_the_pause(driver)
+    late_us = driver.test.presenter.pace.late_us
+    assert answers(press(driver, late_us)) == [True]
+    assert board_time(driver, late_us + 1) == []
+    assert driver.test.state == PAUSE_BEFORE
+
+
+def test_a_press_of_nothing_after_the_board_was_asked_puts_the_next_tone_off() -> None:
+    driver = at_the_first_onset(SETTINGS)
+    wait_out_the_pause(driver)
+
+    assert press(driver, LATEST_US + 1) == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
+    assert board_time(driver, LATEST_US + 5 * S) == [], "it was asked before"
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    assert answers(board_time(driver, LATEST_US + 6 * S)) == [False]
+
+
+@pytest.mark.parametrize("state", [LISTENING, LATE])
+def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> None:
+    """A tone that was told of late: the board was asked whether it had begun."""
+    driver = Driver(BRISK, NeverPresses())
+    driver.run_to_tone()
+    driver.forget()
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    driver.feed(events.ToneStarted(1, 100 * S))
+    if state == LATE:
+        let_time_pass(driver)
+    driver.forget()
+
+    assert board_time(driver, START_TIMEOUT_US) == []
+    assert driver.test.state == state
+    assert answers(press(driver, driver.test.presenter.pace.late_us)) == [True]
+
+
+def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None:
+    driver = Driver(Settings(conduct="clinical", ears="left", seed=4, catch_rate=0.5), flat(25))
+    driver.run_to_catch()
+    while driver.tells("answer")[-1]["heard"] or driver.tells("answer")[-1]["purpose"] == "catch":
+        driver.run_to_catch()
+    told_us = driver.events[-1][1]
+
+    assert isinstance(told_us, events.BoardTime)
+    assert silence_us(driver) == told_us.at_us
+    assert driver.test.state == LISTENING
+    assert answers(driver.feed(events.ButtonPressed(told_us.at_us))) == [True]
+
+
+def test_another_noise_after_a_silence_has_a_pause_of_its_own() -> None:
+    """So its beginning, or its end, does not tell when the tone comes."""
+    driver = Driver(Settings(seed=3), two_ears(left=0.0, right=70.0), can_mask=True)
+    driver.run()
+    noise: events.Mask | None = None
+    before, waited, since_us, seen = None, False, 0, set()
+    for at_us, action in driver.log:
+        match action:
+            case events.Mask():
+                noise = action
+            case events.Unmask() | events.Silence():
+                noise = None
+            case tells.AnswerTold(purpose=purpose, heard=heard):
+                waited, since_us = heard is False and purpose != Purpose.CATCH, at_us
+            case tells.ToneTold():
+                sound = noise and (noise.route.ear, noise.frequency_hz, noise.level_db_hl)
+                if waited:
+                    least_us = 0 if sound == before else 500 * MS
+                    assert (at_us > since_us) == (sound != before)
+                    assert at_us - since_us >= least_us
+                    seen.add(sound == before)
+                before = sound
+            case _:
+                pass
+    assert seen == {True, False}
+
+
+# --- Stray presses -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
+def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
+    driver = Driver(TWO_BUTTONS)
+    driver.feed(events.Started())
+    actions = driver.feed(events.ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
+
+    assert actions == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
+    assert driver.test.presenter.silent_time.stray_presses == 1
+
+
+def test_a_stray_press_does_not_shorten_the_pause() -> None:
+    driver = Driver(Settings(pause_ms_min=1200, pause_ms_max=9000, seed=1))
+    driver.feed(events.Started())
+    assert driver.wait_until_us is not None
+    assert driver.wait_until_us > driver.now_us + 2 * S
+
+    assert driver.feed(events.ButtonPressed(5)) == []
+
+
+def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(events.Started())
+    began_us = driver.now_us
+    for _ in range(40):
+        driver.feed(events.ButtonPressed(5), after_us=250 * MS)
+        assert driver.wait_until_us is not None
+        assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
+
+    assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
+    assert driver.test.presenter.silent_time.stray_presses == 40
+
+
+def test_a_press_before_the_tone_began_is_stray() -> None:
+    driver = Driver(SETTINGS)
+    driver.run_to_tone()
+
+    assert driver.feed(events.ButtonPressed(5)) == []
+    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.test.state == STARTING
+
+
+def test_a_press_of_nobodys_business_is_not_counted() -> None:
+    """Before the test, while it is paused and after it the button may be played with."""
+    driver = Driver(SETTINGS)
+    driver.feed(events.ButtonPressed(5))
+    driver.feed(events.Started())
+    driver.feed(events.Paused())
+    driver.feed(events.ButtonPressed(6))
+
+    assert driver.test.presenter.silent_time.stray_presses == 0
+
+
+# --- Catch trials --------------------------------------------------------------------------------
+
+
+def at_a_silence() -> Driver:
+    """In the first catch trial, after a tone that was answered: there is a pause before it."""
+    driver = Driver(Settings(conduct="clinical", ears="left", seed=1), flat(25))
+    driver.run_to_catch()
+    assert driver.tells("answer")[-1]["heard"]
+    return driver
+
+
+def silence_us(driver: Driver) -> int:
+    """When a catch trial begins, on the clock of the board."""
+    assert driver.purpose == Purpose.CATCH
+    assert driver.test.presenter.times.onset_us is not None
+    return driver.test.presenter.times.onset_us
+
+
+def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
+    driver = at_a_silence()
+
+    assert not isinstance(driver.actions[-2], events.Play)
+    assert driver.test.state == LISTENING
+    assert driver.wait_until_us == driver.now_us + LATEST_US
+
+
+@pytest.mark.parametrize("since_begin_us", [0, 300 * MS, LATEST_US])
+def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
+    driver = at_a_silence()
+    ear = driver.test.ears[Route("left")]
+    press_us = silence_us(driver) + since_begin_us
+    actions = driver.feed(events.ButtonPressed(press_us), after_us=since_begin_us)
+
+    assert answers(actions) == [True]
+    assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
+    assert driver.test.presenter.silent_time.stray_presses == 0
+    assert ear.tally.tones == len(driver.plays)
+
+
+def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> None:
+    driver = at_a_silence()
+    press_us = silence_us(driver) + LATEST_US + 1
+
+    assert answers(driver.feed(events.ButtonPressed(press_us), after_us=100 * MS)) == []
+    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert answers(driver.feed(events.BoardTime(press_us))) == [False]
+
+
+def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+
+    assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
+    assert driver.test.presenter.silent_time.stray_presses == 1
+    begin_us += SETTINGS.pause_ms_min * MS - 1
+    assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
+    begin_us += SETTINGS.pause_ms_min * MS - 1
+    assert answers(driver.feed(events.BoardTime(begin_us + LATEST_US))) == []
+    assert answers(driver.feed(events.BoardTime(begin_us + LATEST_US + 1))) == [False]
+
+
+def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+    for _ in range(3 * PAUSE_TOTAL_US_MAX // (SETTINGS.pause_ms_min * MS)):
+        if answers(driver.feed(events.ButtonPressed(begin_us))):
+            break
+        begin_us += SETTINGS.pause_ms_min * MS - 1
+
+    assert driver.test.ears[Route("left")].catch_trials.false_alarms == 1
+
+
+def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
+    """The session is later than the board by as long as the word of the last answer took."""
+    driver = at_a_silence()
+    number, begin_us = driver.test.number, silence_us(driver)
+    late = Driver(driver.settings, flat(25), wire_us=60 * MS)
+    while late.test.number < number:
+        late.run_to_tone() if not late.events else late.step()
+    assert late.test.state == PAUSE_BEFORE
+    assert silence_us(late) - late.onset_us == begin_us - driver.onset_us, "the same to the board"
+    actions = late.feed(events.ButtonPressed(silence_us(late)))
+
+    assert answers(actions) == [True]
+    assert late.tells("catch", number=number)
+
+
+def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_late() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+    pause_us = begin_us - driver.test.presenter.times.pause_since_us
+    for offset_us in (begin_us - pause_us, begin_us - pause_us - 1, begin_us - pause_us + 70 * MS):
+        driver.feed(events.ToneEnded(driver.test.number - 1, offset_us, cut=True))
+
+    assert silence_us(driver) == begin_us + 70 * MS
+
+
+def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_press() -> None:
+    driver = at_a_silence()
+    ear = driver.test.ears[Route("left")]
+    over_us = silence_us(driver) + LATEST_US
+
+    assert driver.feed(events.TimePassed(), after_us=LATEST_US - 1) == []
+    assert driver.feed(events.TimePassed(), after_us=1)[0] == events.AskBoardTime()
+    assert driver.feed(events.BoardTime(over_us)) == [events.Wait(driver.now_us + 1)]
+    assert answers(driver.feed(events.BoardTime(over_us + 1))) == [False]
+    assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 0)
+
+
+def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
+    driver = at_a_silence()
+    before_us = silence_us(driver)
+    driver.feed(events.Paused())
+    assert answers(driver.feed(events.ButtonPressed(before_us + 1))) == []
+    driver.feed(events.Continued())
+    driver.forget()
+    told = len(driver.tells("catch"))
+
+    assert driver.feed(events.TimePassed(), after_us=S * 60)[0] == events.AskBoardTime()
+    assert len(driver.tells("catch")) == told
+    assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US)[0] == events.AskBoardTime()
+    driver.feed(events.BoardTime(before_us + 99 * S))
+    assert len(driver.tells("catch")) == told + 1
+    assert answers(driver.feed(events.ButtonPressed(before_us + 99 * S - 1))) == []
+    assert silence_us(driver) > before_us + 99 * S
+    assert answers(driver.feed(events.ButtonPressed(silence_us(driver)))) == [True]
+
+
+def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
+    driver = at_a_silence()
+    number = driver.test.number
+    driver.feed(events.Paused())
+    driver.feed(events.Continued())
+    while driver.test.state != LISTENING:
+        driver.step()
+
+    assert driver.tells("catch", number=number) == [driver.tells("catch")[-1]] * 2
+    assert driver.test.ears[Route("left")].catch_trials.count == 0
+
+
+# --- The second button ---------------------------------------------------------------------------
+
+
+def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+    actions = press(driver, 600 * MS, events.UNSURE_BUTTON)
+    ear = driver.test.ears[Route("left")]
+
+    assert answers(actions) == [None]
+    assert actions[0] == events.Silence()
+    assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (1, 0, 1)
+    assert driver.test.result().response_time_mean_ms == 600.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "answer"),
+    [
+        (events.HEARD_BUTTON, events.UNSURE_BUTTON, True),
+        (events.UNSURE_BUTTON, events.HEARD_BUTTON, None),
+    ],
+)
+def test_the_first_press_in_the_window_counts(first: int, second: int, answer: bool | str) -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+
+    assert answers(press(driver, 600 * MS, first)) == [answer]
+    assert answers(press(driver, 700 * MS, second)) == []
+    assert driver.test.presenter.silent_time.stray_presses == 1
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing(conduct: str) -> None:
+    """In the pause, or as the next tone has just begun; to the microsecond."""
+    again_us = Pace(Settings(conduct=conduct)).again_us
+    for later_us, belongs in ((1, True), (again_us, True), (again_us + 1, False)):
+        driver = at_the_first_onset(Settings(conduct=conduct, ears="left", seed=4))
+        press(driver, 400 * MS)
+        second = events.ButtonPressed(driver.onset_us + 400 * MS + later_us)
+        waits = [] if belongs else [events.Wait]
+
+        assert [type(action) for action in driver.feed(second, after_us=later_us)] == waits
+        assert driver.test.presenter.silent_time.stray_presses == 1
+        assert replay_events(driver) == driver.actions
+
+
+def test_a_tone_goes_on_whose_first_moment_a_second_press_fell_into() -> None:
+    settings = Settings(ears="left", seed=4, pause_ms_min=500, pause_ms_max=500)
+    driver = Driver(settings, NeverPresses())
+    driver.run_to_onset()
+    driver.forget()
+    first_us = driver.onset_us + 400 * MS
+    press(driver, 400 * MS)
+    driver.run_to_tone()
+    driver.feed(events.ToneStarted(2, first_us + 501 * MS))
+
+    assert driver.feed(events.ButtonPressed(first_us + 600 * MS)) == []
+    assert driver.test.state == LISTENING
+    assert answers(driver.feed(events.ButtonPressed(first_us + 601 * MS))) == [True]
+
+
+def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+    assert press(driver, LATEST_US + 1, events.UNSURE_BUTTON) == []
+    assert len(void(press(driver, EARLIEST_US - 1, events.UNSURE_BUTTON))) == 1
+    driver.run_to_onset()
+    assert press(driver, 0, events.UNSURE_BUTTON) == []
+    driver.feed(events.ButtonReleased(driver.onset_us + 5, events.UNSURE_BUTTON))
+
+    assert driver.test.presenter.silent_time.stray_presses == 3
+    assert driver.test.state == LISTENING
+
+
+def test_without_a_second_button_its_presses_mean_nothing() -> None:
+    alone, pestered = undisturbed_test(SETTINGS), Driver(SETTINGS)
+    pestered.feed(events.Started())
+    while pestered.test.state != FINISHED:
+        assert (
+            pestered.feed(events.ButtonPressed(pestered.onset_us + 500 * MS, events.UNSURE_BUTTON))
+            == []
+        )
+        pestered.step()
+
+    assert pestered.plays == alone.plays
+    assert pestered.result == alone.result
+    assert pestered.result["stray_presses"] == 0
+
+
+def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
+    driver = Driver(TWO_BUTTONS, flat(25))
+    driver.run_to_catch()
+    ear = driver.test.ears[Route("left")]
+
+    unsure = events.ButtonPressed(silence_us(driver) + 300 * MS, events.UNSURE_BUTTON)
+    assert answers(driver.feed(unsure, after_us=300 * MS)) == [None]
+    caught = ear.catch_trials
+    assert (caught.count, caught.false_alarms, caught.unsure_alarms) == (1, 0, 1)
+
+
+# --- Void, and asked again -----------------------------------------------------------------------
+
+
+def pause_and_go_on(driver: Driver) -> None:
+    assert driver.feed(events.Paused())[0] == events.Silence()
+    driver.feed(events.Continued(), after_us=60 * S)
+
+
+def cut(driver: Driver) -> None:
+    actions = driver.feed(events.ToneEnded(driver.test.number, driver.onset_us + 5 * MS, cut=True))
+    assert void(actions) == ["the tone was cut short"]
+
+
+def lose_the_board(driver: Driver) -> None:
+    driver.feed(events.BoardLost())
+    driver.forget()
+    assert driver.feed(events.TimePassed(), after_us=60 * S) == []
+    driver.feed(events.BoardReady(tone_known=False))
+
+
+def start_the_firmware_again(driver: Driver) -> None:
+    driver.forget()
+    driver.feed(events.BoardReady(tone_known=False))
+
+
+@pytest.mark.parametrize("purpose", quick(["familiarise", "measure", "retest"], "measure"))
+@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
+@pytest.mark.parametrize(
+    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
+)
+def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
+    disturb: Any, run: Any, purpose: str
+) -> None:
+    driver = Driver(SETTINGS)
+    stimulus = run(driver, purpose)
+    if disturb is cut and driver.test.state == STARTING:
+        driver.step()
+    answered, tones = len(driver.tells("answer")), driver.test.ears[Route("left")].tally.tones
+    disturb(driver)
+
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.run_to_tone() == stimulus
+    assert len(driver.tells("answer")) == answered
+    assert driver.test.ears[Route("left")].tally.tones == tones
+
+
+@pytest.mark.parametrize("settings", quick([LONG, BRISK], BRISK))
+@pytest.mark.parametrize("run", [Driver.run_to_onset, run_to_late])
+def test_disturbances_change_nothing_in_what_is_asked_and_found(
+    run: Any, settings: Settings
+) -> None:
+    smooth, rough = undisturbed_test(settings), Driver(settings)
+    for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 2:
+        run(rough)
+        disturb(rough)
+        rough.run_until(lambda action: isinstance(action, tells.AnswerTold))
+    rough.run()
+
+    assert list(dict.fromkeys(rough.plays)) == smooth.plays
+    assert rough.result["ears"] == smooth.result["ears"]
+
+
+@pytest.mark.parametrize(
+    ("run", "state", "wait_us"),
+    [
+        (Driver.run_to_tone, STARTING, START_TIMEOUT_US),
+        (Driver.run_to_onset, LISTENING, LATEST_US),
+        (run_to_late, LATE, LATEST_US),
+    ],
+)
+def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int) -> None:
+    driver = Driver(SETTINGS, NeverPresses())
+    run(driver)
+    driver.feed(events.BoardLost())
+    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
+
+    assert driver.test.state == state
+    assert driver.wait_until_us == driver.now_us + wait_us
+    if state == STARTING:
+        driver.feed(events.ToneStarted(1, 77))
+    assert answers(press(driver, 500 * MS)) == [True]
+
+
+@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
+@pytest.mark.parametrize("lost_before", [False, True])
+def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_before: bool) -> None:
+    """Its clock may have jumped within the tone, and the firmware started again since then."""
+    driver = Driver(SETTINGS, NeverPresses())
+    run(driver)
+    if lost_before:
+        driver.feed(events.BoardLost())
+    driver.feed(events.BoardDisbelieved())
+    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
+    assert driver.test.state == PAUSE_BEFORE
+
+    driver.feed(events.BoardLost())
+    driver.feed(events.BoardReady(tone_known=True))
+    assert driver.run_to_tone().number == 1
+
+
+def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
+    """A test that is resumed before it began is started when the board answers."""
+    driver = Driver(SETTINGS)
+    driver.feed(events.BoardLost())
+    driver.feed(events.Started())
+
+    assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize(
+    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
+)
+def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
+    disturb: Any, conduct: str
+) -> None:
+    """The pauses of a brisk test are shorter than many response times."""
+    settings = Settings(
+        conduct=conduct, ears="left", pause_ms_min=500, pause_ms_max=500, pulses=1, seed=4
+    )
+    driver = Driver(settings)
+    driver.run_to_onset()
+    disturb(driver)
+    late_us = Pace(settings).late_us
+    driver.feed(events.TimePassed(), after_us=late_us - 10 * MS)
+    assert driver.test.state == PAUSE_BEFORE
+
+    driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.tells("answer") == []
+
+
+def test_nothing_goes_on_while_the_board_is_lost() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(events.Started())
+    driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone"))
+
+    assert driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone")) == []
+    assert driver.tells("board-lost") == [{"why": (reason(Code.BOARD_LOST, told="port gone"),)}]
+    assert driver.feed(events.TimePassed(), after_us=600 * S) == []
+    assert driver.feed(events.Paused()) == [events.Silence(), tells.PauseTold()]
+    driver.feed(events.Continued())
+    assert driver.feed(events.TimePassed(), after_us=600 * S) == []
+    driver.feed(events.BoardReady(tone_known=False))
+    assert driver.run_to_tone().number == 1
+
+
+def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -> None:
+    driver = Driver(SETTINGS)
+    stimulus = driver.run_to_tone()
+    driver.forget()
+
+    assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
+    actions = driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
+    assert void(actions) == []
+    assert events.AskBoardTime() in actions
+    actions = driver.feed(events.BoardTime(1))
+    assert void(actions) == ["the tone did not begin"]
+    assert actions[0] == events.Silence()
+    assert driver.feed(events.ToneStarted(1, 77)) == []
+    assert driver.run_to_tone() == stimulus
+
+
+def never_begins(driver: Driver) -> None:
+    driver.forget()
+    driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
+    driver.feed(events.BoardTime(1))
+
+
+def is_cut(driver: Driver) -> None:
+    driver.step()
+    cut(driver)
+
+
+@pytest.mark.parametrize(
+    ("fail", "why"),
+    [
+        (never_begins, Code.NOT_BEGUN),
+        (is_cut, Code.CUT_SHORT),
+        (lose_the_board, None),
+    ],
+)
+def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
+    fail: Any, why: Code | None
+) -> None:
+    driver = Driver(SETTINGS)
+    for _ in range(STARTS_MAX):
+        driver.run_to_tone()
+        fail(driver)
+    driver.run_until(lambda action: isinstance(action, events.Finish))
+
+    assert len(driver.plays) == STARTS_MAX
+    assert driver.test.state == FINISHED
+    said = reason(Code.NOT_PLAYED, number=1)
+    if why is not None:
+        said = reason(Code.NOT_PLAYED_BUT, number=1, why=reason(why))
+    assert driver.tells("finished") == [{"outcome": "failed", "why": (said,)}]
+    assert driver.actions[-3] == events.Silence()
+
+
+def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
+    driver = Driver(SETTINGS)
+    for _ in range(3):
+        for _ in range(STARTS_MAX - 1):
+            driver.run_to_tone()
+            never_begins(driver)
+        driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
+
+    assert driver.test.outcome == ""
+
+
+def test_an_operator_may_pause_as_often_as_he_likes() -> None:
+    """Pauses are not failures of the tone generator."""
+    driver = Driver(SETTINGS)
+    for _ in range(3 * STARTS_MAX):
+        driver.run_to_tone()
+        pause_and_go_on(driver)
+
+    assert driver.run().outcome == "complete"
+
+
+# --- Pause, continue -----------------------------------------------------------------------------
+
+
+def to_board_lost(driver: Driver) -> None:
+    driver.run_to_onset()
+    driver.feed(events.BoardLost())
+    driver.forget()
+
+
+def to_paused(driver: Driver) -> None:
+    driver.run_to_onset()
+    driver.feed(events.Paused())
+
+
+EVERYWHERE: list[Callable[[Driver], Any]] = [
+    lambda driver: None,
+    lambda driver: driver.feed(events.Started()),
+    Driver.run_to_tone,
+    Driver.run_to_onset,
+    run_to_late,
+    Driver.run_to_catch,
+    to_board_lost,
+    to_paused,
+]
+
+
+def test_everywhere_is_in_every_state() -> None:
+    drivers = [Driver(SETTINGS) for _ in EVERYWHERE]
+    for driver, go in zip(drivers, EVERYWHERE, strict=True):
+        go(driver)
+
+    assert [driver.test.state for driver in drivers] == [
+        READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, LISTENING, LISTENING, PAUSED,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("go", EVERYWHERE)
+def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None:
+    driver, undisturbed = Driver(SETTINGS), undisturbed_test(SETTINGS)
+    go(driver)
+    driver.feed(events.Paused())
+    played = len(driver.plays)
+
+    assert driver.test.state == PAUSED
+    assert [events.Silence(), tells.PauseTold()] == driver.actions[-2:]
+    assert driver.feed(events.Paused()) == []
+    assert driver.feed(events.Started()) == []
+    for event in (
+        events.TimePassed(),
+        events.ButtonPressed(1),
+        events.BoardTime(2),
+        events.TimePassed(),
+    ):
+        assert driver.feed(event, after_us=3600 * S) == []
+    assert len(driver.plays) == played
+    assert driver.feed(events.Continued())[0] == tells.GoingOnTold()
+    driver.feed(events.BoardReady(tone_known=False))
+    driver.run()
+    assert driver.result["ears"] == undisturbed.result["ears"]
+
+
+@pytest.mark.parametrize("go", EVERYWHERE[:-1])
+def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> None:
+    driver = Driver(SETTINGS)
+    go(driver)
+    state = driver.test.state
+
+    assert driver.feed(events.Continued()) == []
+    assert driver.test.state == state
+    assert state == READY or driver.feed(events.Started()) == []
+
+
+@pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(Purpose.RETEST)])
+def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
+    driver = Driver(Settings(conduct="clinical"), flat(25))
+    go(driver)
+    actions = driver.feed(events.Aborted.by(Code.ABORTED))
+
+    assert actions == [
+        events.Silence(),
+        tells.FinishTold(SessionOutcome.ABORTED, (reason(Code.ABORTED),)),
+        events.Finish(driver.test.result()),
+    ]
+    assert driver.result["outcome"] == "aborted"
+    assert Outcome.INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
+    assert driver.feed(events.TimePassed(), after_us=10**9) == []
+    assert driver.feed(events.Aborted()) == []
+
+
+def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
+    driver = Driver(SETTINGS, AlwaysPresses())
+    driver.feed(events.Started())
+    for _ in range(20_000):
+        if driver.test.state == FINISHED:
+            break
+        driver.step()
+        if driver.test.state == PAUSE_BEFORE:
+            driver.feed(events.ButtonPressed(driver.board.clock.board_us(driver.now_us)))
+
+    assert driver.result["ears"][0]["outcome"] == "unreliable"
+    assert driver.result["stray_presses"] > 20
+
+
+@pytest.mark.parametrize(
+    ("response_us", "response_s"),
+    [
+        (None, None),
+        (0, None),
+        (49_999, None),
+        (50_000, 0.05),
+        (10_000_000, 10.0),
+        (12_000_000, None),
+    ],
+)
+def test_a_time_is_given_as_evidence_only_where_it_can_be(
+    response_us: int | None, response_s: float | None
+) -> None:
+    """A slow train and a long window let a press come later than the estimator takes."""
+    assert Answer(True, 20_000_000, response_us).response_s == response_s

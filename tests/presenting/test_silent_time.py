@@ -1,0 +1,179 @@
+"""Pauses as silent trials."""
+
+import pytest
+
+from firmware_py.presenting.pace import Pace
+from firmware_py.presenting.silent_time import SilentTime
+from firmware_py.terms import events
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import CONDUCTS, Settings
+from tests.session.driver import Driver, flat, run_to_end
+
+
+def silent() -> tuple[SilentTime, int]:
+    """One that counts, as from the second presentation on, and how long a silent trial is."""
+    pace = Pace(Settings())
+    silent_time = SilentTime(pace)
+    for _ in range(2):
+        silent_time.begin()
+    return silent_time, pace.late_us
+
+
+def test_pauses_together_as_long_as_a_tone_may_be_answered_are_one_trial() -> None:
+    silent_time, trial_us = silent()
+    silent_time.pass_time(trial_us - 1)
+    assert silent_time.take() is None
+    silent_time.pass_time(1)
+    assert silent_time.take() is False
+    assert silent_time.take() is None
+
+
+def test_what_is_left_over_counts_towards_the_next() -> None:
+    silent_time, trial_us = silent()
+    silent_time.pass_time(2 * trial_us + 5)
+    assert [silent_time.take() for _ in range(3)] == [False, False, None]
+    silent_time.pass_time(trial_us - 5)
+    assert silent_time.take() is False
+
+
+def test_a_press_ends_a_trial() -> None:
+    silent_time, trial_us = silent()
+    silent_time.pass_time(trial_us - 1)
+    silent_time.count_press()
+    assert silent_time.take() is True
+    silent_time.pass_time(trial_us - 1)
+    assert silent_time.take() is None, "it began anew"
+
+
+def test_many_presses_before_one_answer_are_one_trial() -> None:
+    silent_time, _ = silent()
+    for _ in range(9):
+        silent_time.count_press()
+    assert [silent_time.take(), silent_time.take()] == [True, None]
+
+
+def test_a_second_press_for_a_tone_is_no_press_in_silence() -> None:
+    silent_time, trial_us = silent()
+    again_us = Pace(Settings()).again_us
+    silent_time.pass_time(trial_us)
+    silent_time.begin(answered_us=5_000_000)
+
+    assert silent_time.again(5_000_000 + again_us)
+    assert silent_time.take() is False
+    assert silent_time.stray_presses == 1
+    assert not silent_time.again(5_000_001 + again_us)
+
+
+@pytest.mark.parametrize(("every", "belongs"), [(1, True), (2, True), (3, False), (8, False)])
+def test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence(
+    every: int, belongs: bool
+) -> None:
+    silent_time, _ = silent()
+    said = []
+    for number in range(24):
+        silent_time.begin(answered_us=number)
+        if number % every == every - 1:
+            said.append(silent_time.again(number + 1))
+
+    assert set(said[24 // every // 2 :]) == {belongs}
+    assert silent_time.stray_presses == sum(said), "the others are counted as any in silence"
+
+
+def test_of_who_presses_twice_only_what_is_left_of_a_pause_is_silence() -> None:
+    silent_time, trial_us = silent()
+    again_us = Pace(Settings()).again_us
+    silent_time.begin(answered_us=0)
+    assert silent_time.again(1)
+    silent_time.begin(answered_us=9_000_000)
+    silent_time.pass_time(again_us + trial_us - 1)
+    assert silent_time.take() is None
+    silent_time.pass_time(1)
+    assert silent_time.take() is False
+
+
+def test_without_an_answer_before_or_after_the_board_was_lost_no_press_is_a_second_one() -> None:
+    silent_time, _ = silent()
+    silent_time.begin(answered_us=1000)
+    silent_time.shake()
+    assert not silent_time.again(1001)
+    silent_time.begin(answered_us=1000)
+    assert not silent_time.again(999)
+    assert silent_time.again(1000)
+
+
+def test_a_pause_shorter_than_a_tone_may_be_answered_does_not_count_against_others() -> None:
+    silent_time, trial_us = silent()
+    silent_time.pass_time(-trial_us)
+    silent_time.pass_time(trial_us)
+    assert silent_time.take() is False
+
+
+def test_a_press_before_the_first_presentation_does_not_count() -> None:
+    """It may answer what sounded before the test."""
+    silent_time = SilentTime(Pace(Settings()))
+    silent_time.begin()
+    silent_time.count_press()
+    assert silent_time.take() is None
+
+
+def test_after_a_disturbance_presses_count_from_the_next_presentation_on() -> None:
+    silent_time, _ = silent()
+    silent_time.disturb()
+    silent_time.count_press()
+    assert silent_time.take() is None
+    silent_time.begin()
+    silent_time.count_press()
+    assert silent_time.take() is True
+
+
+def test_after_the_board_was_lost_from_the_one_after_the_next() -> None:
+    silent_time, _ = silent()
+    silent_time.shake()
+    for counts in (None, None, True):
+        silent_time.count_press()
+        assert silent_time.take() is counts
+        silent_time.begin()
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_test_counts_each_of_its_pauses_once(conduct: str) -> None:
+    """Of a listener who never presses in one: the sum of the pauses, less what could be answered.
+
+    The reference goes through what was told, and knows nothing of states.
+    """
+    driver = run_to_end(Settings(conduct=conduct, ears="left", seed=7), flat(30.0))
+    test = driver.test
+    pace = Pace(driver.settings)
+    silent_us, trials, counted = 0, 0, 0
+    waited = False
+    for about in driver.tells("answer"):
+        late_us, window_us = pace.late_us, pace.window_us
+        pause_us = pace.pause_us(about["number"])
+        if not waited:
+            silent_us += pause_us
+        waited = about["heard"] is False and about["purpose"] != Purpose.CATCH
+        if waited:
+            silent_us += max(window_us + pace.pause_us(about["number"] + 1) - late_us, 0)
+        if silent_us >= late_us:
+            silent_us -= late_us
+            trials += 1
+            counted += about["purpose"] != Purpose.FAMILIARISE or conduct == "brisk"
+        if about["heard"]:
+            pace.take_answer(response_us(driver, about["number"]))
+
+    pauses = test.ears[Route("left")].attention.pauses
+    assert (pauses.count, pauses.pressed) == (counted, 0)
+    assert trials > 5
+
+
+def response_us(driver: Driver, number: int) -> int:
+    """From onset to press."""
+    onset_us = next(
+        e.onset_us for _, e in driver.events
+        if isinstance(e, events.ToneStarted) and e.number == number
+    )  # fmt: skip
+    return next(
+        e.at_us - onset_us for _, e in driver.events
+        if isinstance(e, events.ButtonPressed) and e.at_us > onset_us
+    )  # fmt: skip

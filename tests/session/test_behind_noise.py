@@ -1,0 +1,149 @@
+"""A tone by bone that is heard behind enough noise is this ear's; one that is not tells nothing."""
+
+from functools import lru_cache
+
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import Ear, SimulatedListener
+from firmware_py.session.behind_noise import BehindNoise
+from firmware_py.terms import events, tells
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.presentation import NO_COVER, Cover
+from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.settings import Settings
+
+HZ = (500, 1000, 2000, 4000)
+RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
+NOISE = Cover(70.0)
+# Both ears are conductive, so that the noise that masks one may cross to the other.
+AIR_DB_HL = {"right": 60.0, "left": 50.0}
+GAP_DB = {"right": 30.0, "left": 25.0}
+TWO_GAPS = (*AIR_DB_HL.values(), *GAP_DB.values())
+
+
+@lru_cache
+def run(
+    right: float, left: float, gap_right: float, gap_left: float, attenuation_db: float = 60.0
+) -> SimulatedTest:
+    """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((1000,), (right,)), "left": Audiogram((1000,), (left,)),
+    }  # fmt: skip
+    gaps = {"right": gap_right, "left": gap_left}
+    head = Head(gaps, interaural_attenuation_db=attenuation_db, skull_attenuation_db=3.0)
+    listener = SimulatedListener(truths, seed=1, head=head)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    test.run()
+    return test
+
+
+def octaves_of(test: SimulatedTest, route: Route) -> list[ThresholdResult]:
+    found = test.test.result().by_route[route].thresholds
+    return [each for each in found if each.frequency_hz in HZ]
+
+
+def behind_noise(test: SimulatedTest) -> list[tuple[events.Play, events.Mask]]:
+    """Return the tones by bone that are asked for this, each with its noise."""
+    actions = [action for _, action in test.log]
+    masks = {each.number: each for each in actions if isinstance(each, events.Mask)}
+    asked = {
+        each.number
+        for each in actions
+        if isinstance(each, tells.AnswerTold) and each.purpose == Purpose.PLATEAU
+    }
+    plays = [each for each in actions if isinstance(each, events.Play) and each.number in asked]
+    return [(each, masks[each.number]) for each in plays if each.route.by_bone]
+
+
+def test_it_counts_what_was_heard_each_time() -> None:
+    behind = BehindNoise()
+    behind.want(1000, 40.0)
+    behind.want(500, 35.0)
+
+    tone = behind.due
+    assert tone is not None
+    assert (tone.frequency_hz, tone.level_db_hl, tone.purpose) == (1000, 40.0, Purpose.PLATEAU)
+    assert behind.take_answer(tone, True, NOISE) == []
+    assert behind.due == tone
+    counted = behind.take_answer(tone, True, NOISE)
+    assert [(each.heard, each.cover, each.presentation.is_asked) for each in counted] == [
+        (True, NOISE, True)
+    ] * 2
+    assert behind.due is not None
+    assert behind.due.frequency_hz == 500
+
+
+@pytest.mark.parametrize("answers", [[(False, NOISE)], [(True, NOISE), (False, NOISE)]])
+def test_a_silence_ends_it_without_an_answer_that_counts(answers: list[tuple[bool, Cover]]) -> None:
+    behind = BehindNoise()
+    behind.want(1000, 40.0)
+    for heard, cover in answers:
+        assert behind.due is not None
+        assert behind.take_answer(behind.due, heard, cover) == []
+    assert behind.due is None
+    behind.want(1000, 40.0)
+    assert behind.due is None, "once"
+
+
+def test_without_the_noise_it_tells_nothing() -> None:
+    behind = BehindNoise()
+    behind.want(1000, 40.0)
+    assert behind.due is not None
+    assert behind.take_answer(behind.due, True, NO_COVER) == []
+    assert behind.due is None
+
+
+def test_what_is_heard_behind_enough_noise_is_this_ears() -> None:
+    """Two ears with gaps of 30 and 25 dB, no noise of the right level for either."""
+    test = run(*TWO_GAPS)
+
+    missed = 0
+    for route in (RIGHT, LEFT):
+        own_db_hl = AIR_DB_HL[route.ear] - GAP_DB[route.ear]
+        sure = [each for each in octaves_of(test, route) if each.masking == MaskingMark.MASKED]
+        assert len(sure) >= 3
+        for each in sure:
+            assert each.mark == Outcome.MEASURED
+            assert each.threshold_db_hl is not None
+            assert each.low_db_hl is not None
+            assert each.high_db_hl is not None
+            assert abs(each.threshold_db_hl - own_db_hl) < 8.0
+            missed += not each.low_db_hl <= own_db_hl <= each.high_db_hl
+        others = {each.masking for each in octaves_of(test, route)} - {MaskingMark.MASKED}
+        assert others <= {MaskingMark.UNCERTAIN}
+    # Of 30 seeds 231 of 232 such bands hold the threshold; of one in twenty it may lie outside.
+    assert missed <= 1
+
+
+def test_its_noise_hides_the_tone_from_the_other_cochlea() -> None:
+    asked = behind_noise(run(*TWO_GAPS))
+
+    assert asked
+    for play, mask in asked:
+        other = play.route.noise.ear
+        assert mask.route.ear == other
+        assert mask.level_db_hl >= AIR_DB_HL[other]
+        assert mask.level_db_hl - GAP_DB[other] >= play.level_db_hl
+
+
+def test_noise_that_crosses_silences_the_tone_and_tells_nothing() -> None:
+    """It has to be so loud for gaps of 45 dB, with 40 dB between the ears: the dilemma stays."""
+    test = run(60.0, 60.0, 45.0, 45.0, 40.0)
+
+    assert behind_noise(test)
+    for route in (RIGHT, LEFT):
+        marks = {(each.mark, each.masking) for each in octaves_of(test, route)}
+        assert marks == {(Outcome.MEASURED, MaskingMark.UNCERTAIN)}
+
+
+def test_a_dead_ear_hears_nothing_behind_it() -> None:
+    test = run(200.0, 40.0, 0.0, 30.0)
+
+    asked = [play for play, _ in behind_noise(test) if play.route == RIGHT]
+    assert len(asked) >= len(HZ), "each once, if that is missed"
+    marks = {(each.mark, each.masking) for each in octaves_of(test, RIGHT)}
+    assert marks == {(Outcome.MEASURED, MaskingMark.UNCERTAIN)}

@@ -1,0 +1,445 @@
+"""Tests by air and bone of simulated heads: whose thresholds come out, and what is left open."""
+
+import itertools
+from functools import lru_cache
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import Ear, SimulatedListener
+from device.simulator.operator import Operator
+from firmware_py.ear.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.listening import CHECK_US_MAX
+from firmware_py.findings.air_bone_gap import LossType, gaps_of
+from firmware_py.session.attendance import check_of, why_checked
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms import events, tells
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
+from firmware_py.terms.reading import read
+from firmware_py.terms.reasons import Code, Reasons, reason
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.settings import SettingError, Settings
+
+HZ: Final = (500, 1000, 2000, 4000)
+RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
+DEAD: Final = 200.0
+
+
+@lru_cache
+def run(
+    right: float,
+    left: float,
+    gap_right: float = 0.0,
+    gap_left: float | Audiogram = 0.0,
+    **other: Any,
+) -> SimulatedTest:
+    """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
+    can_mask = other.pop("can_mask", True)
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (right,)), "left": Audiogram((HZ[1],), (left,)),
+    }  # fmt: skip
+    head = Head({"right": gap_right, "left": gap_left}, skull_attenuation_db=3.0)
+    seed = other.pop("seed", 1)
+    settings = Settings(routes="air, bone", seed=seed, **other)
+    listener = SimulatedListener(truths, seed=seed, head=head)
+    test = SimulatedTest(settings, listener, can_mask=can_mask)
+    test.run()
+    return test
+
+
+def ear(test: SimulatedTest, route: Route) -> EarResult:
+    return test.test.result().by_route[route]
+
+
+def at_octaves(test: SimulatedTest, route: Route) -> list[ThresholdResult]:
+    return [each for each in ear(test, route).thresholds if each.frequency_hz in HZ]
+
+
+def off_db(test: SimulatedTest, route: Route, truth_db_hl: float) -> float:
+    """The largest difference from the truth; a threshold without a number is none."""
+    found = [each.threshold_db_hl for each in at_octaves(test, route)]
+    return max(abs((float("inf") if x is None else x) - truth_db_hl) for x in found)
+
+
+def marks(test: SimulatedTest, route: Route) -> set[MaskingMark | None]:
+    return {each.masking for each in at_octaves(test, route)}
+
+
+def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
+    told = [a.why for _, a in test.log if isinstance(a, tells.PlacingTold)]
+    return [(why.code.word, *(str(part) for _, part in why.parts)) for why in told]
+
+
+@pytest.mark.parametrize(
+    ("about", "seed"),
+    [
+        ((36.0, 44.0, 10.0, 30.0), 32),
+        ((44.0, 36.0, 30.0, 10.0), 32),
+        ((50.0, 60.0, 25.0, 30.0), 1),
+    ],
+)
+def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> None:
+    """A tone comes after each; and of each ear that is asked again by air it is told then."""
+    test = run(*about, seed=seed)
+    told = [
+        a.WHAT if isinstance(a, tells.PlacingTold) else "play"
+        for _, a in test.log
+        if isinstance(a, tells.PlacingTold | events.Play)
+    ]
+    assert ("placing", "placing") not in [*itertools.pairwise(told)]
+    again = [a.route for _, a in test.log if isinstance(a, tells.EarAgainTold)]
+    assert len(again) == len({*again})
+    by_air = {route for route in test.test.cross_hearing.asked_again if not route.by_bone}
+    assert (
+        by_air == {route for route in again if not route.by_bone} == {Route("right"), Route("left")}
+    )
+
+
+def test_ears_without_a_gap_are_measured_without_noise() -> None:
+    test = run(30.0, 25.0)
+    assert off_db(test, RIGHT, 28.0) < 8.5  # of the left one, through the skull
+    assert off_db(test, LEFT, 25.0) < 8.5
+    assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.NOT_MASKED}
+    # The poorer ear first, and both ears open.
+    assert placings(test) == [("place-vibrator", "right"), ("place-vibrator", "left")]
+
+
+def test_a_conductive_ear_is_found_with_noise_in_the_other() -> None:
+    test = run(50.0, 10.0, gap_right=40.0)
+    assert off_db(test, RIGHT, 10.0) < 9.0
+    assert marks(test, RIGHT) == {MaskingMark.MASKED}
+    assert ear(test, RIGHT).verdict == Verdict.VALID
+    assert placings(test)[-1] == ("place-vibrator-covered", "right", "left")
+
+
+def test_a_dead_ear_does_not_look_alive_with_noise() -> None:
+    """Without noise the other ear answers as if it were this one's bone."""
+    test = run(DEAD, 10.0)
+    found = at_octaves(test, RIGHT)
+    assert {each.mark for each in found} == {Outcome.NO_RESPONSE}
+    assert {each.masking for each in found} == {MaskingMark.MASKED}
+    assert off_db(test, LEFT, 10.0) < 9.0
+
+
+def test_two_conductive_ears_end_in_the_dilemma() -> None:
+    test = run(55.0, 55.0, gap_right=50.0, gap_left=50.0)
+    assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.UNCERTAIN}
+    dilemma = {
+        each.why.code for each in test.test.cross_hearing.verdicts(RIGHT).values() if each.why
+    }
+    assert Code.DILEMMA in dilemma
+
+
+def test_without_noise_at_the_board_a_gap_is_uncertain() -> None:
+    test = run(50.0, 10.0, gap_right=40.0, can_mask=False)
+    assert marks(test, RIGHT) == {MaskingMark.UNCERTAIN}
+    assert not any("covered" in word for word, *_ in placings(test))
+
+
+def test_it_waits_until_the_vibrator_is_in_place() -> None:
+    """Nothing is played by bone before the operator's word, whatever else comes."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
+    assert test.test.placing.wanted is not None
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)  # nobody says anything by himself
+    for event in (events.TimePassed(), events.ButtonPressed(10**9), events.ButtonReleased(10**9)):
+        assert not any(isinstance(a, events.Play) for a in test.feed(event, 1_000_000))
+    actions = test.feed(events.Continued(), 1_000_000)
+    assert test.test.placing.wanted is None
+    assert any(isinstance(action, tells.GoingOnTold) for action in actions)
+    play = test.run_to_tone()
+    assert (play.route, test.purpose) == (LEFT, Purpose.FAMILIARISE)
+
+
+@pytest.mark.parametrize("until", [tells.PlacingTold, events.Play], ids=["waiting", "by-bone"])
+@pytest.mark.parametrize("why", [(reason(Code.WAITS_CLOCK),), ()], ids=["anew", "pause"])
+def test_the_vibrator_is_asked_for_after_a_pause(why: Reasons, until: type) -> None:
+    """It may have come off; and that it is the same person does not say where it is."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    step_to_bone(test, played=until == events.Play)
+    test.feed(events.Paused(why), 1)
+    asks_again = bool(why) or until == events.Play
+    assert check_of(test.test) == ("identity" if why else "" if asks_again else "placing")
+
+    if asks_again:
+        told = test.feed(events.Continued(), 1_000_000)
+        assert placings(test)[-1] == ("place-vibrator", "left")
+        assert not any(isinstance(action, events.Play) for action in told)
+        assert check_of(test.test) == "placing"
+    test.feed(events.Continued(), 1_000_000)
+    assert test.run_to_tone().route == LEFT
+    test.run()
+    assert test.test.outcome == SessionOutcome.COMPLETE
+
+
+def test_earphones_are_not_asked_for_after_a_pause() -> None:
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test.run_to_tone()
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 1_000_000)
+    assert check_of(test.test) == ""
+
+
+def silent_by_bone() -> SimulatedTest:
+    """A test in which somebody fell asleep by bone, and the operator is asked to look."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left", seed=1), someone())
+    step_to_bone(test, played=True)
+    test.board.listener = someone(lapse_rate=1.0)
+    test.run_until(lambda action: isinstance(action, tells.ListenerCheckTold))
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    assert check_of(test.test) == "silence"
+    return test
+
+
+@pytest.mark.parametrize("by", [events.OPERATOR, events.OTHER_EAR])
+def test_a_vibrator_that_was_held_to_another_head_is_asked_for(by: str) -> None:
+    test = silent_by_bone()
+    told = test.feed(events.EquipmentHeard(by), 1_000_000)
+    assert placings(test)[-1] == ("place-vibrator", "left")
+    assert not any(isinstance(action, events.Play) for action in told)
+    assert check_of(test.test) == "placing"
+
+
+def test_what_was_heard_of_a_vibrator_does_not_tell_of_it_days_later() -> None:
+    test = silent_by_bone()
+    test.feed(events.EquipmentHeard(events.OPERATOR), 1_000_000)
+    assert test.test.ears[LEFT].listening.equipment_heard_by == events.OPERATOR
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 1_000_000)
+    assert test.test.ears[LEFT].listening.equipment_heard_by == ""
+
+
+def test_in_a_check_by_bone_the_place_is_asked_first_and_its_minute_begins_then() -> None:
+    test = silent_by_bone()
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 600_000_000)
+    assert check_of(test.test) == "placing"
+    assert why_checked(test.test) == (reason(Code.PLACE_VIBRATOR, ear="left"),)
+    test.feed(events.Continued(), 600_000_000)
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    assert check_of(test.test) == "silence"
+    began_us = test.now_us
+    test.run_until(lambda action: isinstance(action, tells.GoingOnTold))
+    assert test.now_us - began_us >= CHECK_US_MAX
+
+
+def test_what_was_found_without_noise_is_kept_until_there_is_noise() -> None:
+    """Whoever has had enough when the earphone is to be put on has lost nothing."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (50.0,)), "left": Audiogram((HZ[1],), (10.0,)),
+    }  # fmt: skip
+    head = Head({"right": 40.0, "left": 0.0}, skull_attenuation_db=3.0)
+    listener = SimulatedListener(truths, seed=1, head=head)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    test.run_until(
+        lambda a: isinstance(a, tells.PlacingTold) and a.why.code == Code.PLACE_VIBRATOR_COVERED
+    )
+    test.feed(events.Aborted((reason(Code.ABORTED),)))
+    assert {each.mark for each in at_octaves(test, RIGHT)} == {Outcome.MEASURED}
+    assert marks(test, RIGHT) == {MaskingMark.UNCERTAIN}
+    assert off_db(test, RIGHT, 10.0) < 9.0
+
+
+def step_to_bone(test: SimulatedTest, *, played: bool) -> None:
+    """Run until the vibrator is wanted, or until it plays; nobody says more."""
+    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    if played:
+        test.feed(events.Continued(), 1_000_000)
+        assert test.run_to_tone().route == LEFT
+
+
+# Of the second one a tone by air was to be checked with more noise between its tests by bone.
+@pytest.mark.parametrize(("about", "seed"), [((50, 30, 40, 20), 1), ((44, 36, 30, 10), 32)])
+def test_earphones_wait_for_both_ears_by_bone(about: tuple[float, ...], seed: int) -> None:
+    test = run(*about, seed=seed)
+    assert [code for code, *_ in placings(test)[:2]] == ["place-vibrator"] * 2
+
+    by_bone = False
+    for _, action in test.log:
+        if isinstance(action, tells.PlacingTold):
+            by_bone = action.why.code != Code.PLACE_EARPHONES
+        if isinstance(action, events.Play):
+            assert action.route.by_bone == by_bone
+
+
+def someone(**other: Any) -> SimulatedListener:
+    return SimulatedListener({
+        "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
+    }, **other)  # fmt: skip
+
+
+@pytest.mark.parametrize("ears", ["left", "both"])
+@pytest.mark.parametrize("right", [-14.0, -10.0, -6.0])
+def test_the_best_cochlea_of_the_other_side_is_no_gap_of_this_one(right: float, ears: str) -> None:
+    """It hears the softest tone of a vibrator, whether it was measured by air or not."""
+    tests = [run(right, 35.0, ears=ears, seed=seed) for seed in range(1, 4)]
+    found = [gaps for test in tests for gaps in gaps_of(test.test.result()) if gaps.ear == "left"]
+    told = LossType.SENSORINEURAL if ears == "both" else LossType.UNKNOWN
+    assert {(each.loss, *each.examined_hz) for each in found} == {(told,)}
+
+
+def test_what_is_heard_at_the_floor_stays_the_better_cochleas_where_no_noise_masks() -> None:
+    """Both are conductive at 500 and 1000 Hz, and hear the softest tones: one of them may not."""
+    by_air: dict[Ear, tuple[float, ...]] = {
+        "right": (50.0, 45.0, 5.0, 5.0), "left": (50.0, 45.0, 45.0, 45.0),
+    }  # fmt: skip
+    truths: dict[Ear, Audiogram] = {side: Audiogram(HZ, levels) for side, levels in by_air.items()}
+    right, left = (Audiogram(HZ, tuple(each + 14.0 for each in by_air[side])) for side in by_air)
+    head = Head({"right": right, "left": left})
+    listener = SimulatedListener(truths, seed=1, head=head)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    test.run()
+    at = {each.frequency_hz: each for each in ear(test, LEFT).thresholds}
+    assert {at[f].masking for f in (500, 1000)} == {MaskingMark.UNCERTAIN}
+
+
+@pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])
+def test_no_tone_by_bone_is_above_what_a_vibrator_may_play(about: tuple[float, ...]) -> None:
+    test = run(*about)
+    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+    assert tones
+    for tone in tones:
+        assert tone.level_db_hl <= tone.route.kind.highest_db_hl(tone.frequency_hz)
+
+
+def test_the_same_events_give_the_same_actions() -> None:
+    before = run(50.0, 10.0, gap_right=40.0)
+    again = HearingTest(before.settings)
+    done = [action for at_us, event in before.events for action in again.handle(at_us, event)]
+    assert done == [action for _, action in before.log]
+
+
+def test_a_method_that_knows_no_people_has_no_bone() -> None:
+    with pytest.raises(SettingError, match="routes is 'air, bone'; with 'gp-pta-2015' allowed is"):
+        Settings(routes="air, bone", profile="gp-pta-2015")
+
+
+def test_what_the_skin_may_have_felt_is_no_threshold_of_hearing() -> None:
+    """Of an ear that hears nothing below 75 dB HL the lowest tones are felt, and answered."""
+    truths: dict[Ear, Audiogram] = dict.fromkeys(("right", "left"), Audiogram((HZ[1],), (75.0,)))
+    test = SimulatedTest(
+        Settings(routes="air, bone"), SimulatedListener(truths, head=Head(feels=True))
+    )
+    test.run()
+    for route in (RIGHT, LEFT):
+        for each in at_octaves(test, route):
+            felt_db_hl = route.kind.vibrotactile_db_hl(each.frequency_hz)
+            if each.frequency_hz <= 1000:
+                assert each.mark != Outcome.MEASURED
+                assert each.limit_db_hl is None or each.limit_db_hl <= felt_db_hl
+
+
+def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
+    """No gap could change what is said of them; and no number of so few tones is a measured one."""
+    test = run(8.0, 5.0)
+    for route in (RIGHT, LEFT):
+        assert ear(test, route).tones <= 3
+        assert {each.mark for each in at_octaves(test, route)} <= {Outcome.INFERRED}
+
+
+def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on() -> None:
+    """At 500 Hz the gap of the better ear makes a dilemma."""
+    gap_left = Audiogram((500.0, 1000.0, 4000.0), (33.0, 12.0, 5.0))
+    test = run(60.0, 35.0, gap_right=45.0, gap_left=gap_left)
+    low, *others = at_octaves(test, RIGHT)
+    assert test.test.ears[RIGHT].levels.left_out_hz[:2] == [250, 500]
+    assert (low.mark, low.masking) == (Outcome.MEASURED, MaskingMark.UNCERTAIN)
+    assert {each.masking for each in others} == {MaskingMark.MASKED}
+    assert all(abs((each.threshold_db_hl or 0.0) - 15.0) < 9.0 for each in others)
+    assert ear(test, RIGHT).tones < 40
+
+
+@pytest.mark.parametrize(
+    ("about", "level_max_db_hl", "open_hz"),
+    [
+        # Right cochlea 30 dB HL, left one 10: what was heard without noise was the left one.
+        ((60, 40, 30, (30, 15, 30)), 100.0, {500: "dilemma", 4000: "dilemma"}),
+        ((DEAD, 40, 0, (38, 20, 10)), 100.0, {500: "dilemma"}),
+        ((60, 50, 30, (10, 20, 0)), 62.0, {1000: "noise-limit"}),
+    ],
+)
+def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
+    about: tuple[Any, ...], level_max_db_hl: float, open_hz: dict[int, str]
+) -> None:
+    """It was heard without noise, by either cochlea: a bound with its reason, and no clean number.
+
+    Nor is it inferred from what was asked with noise.
+    """
+    right, left, gap_right, by_hz = about
+    gap_left = Audiogram((500.0, 1000.0, 4000.0), by_hz)
+    test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl)
+    result, verdicts = test.test.result(), test.test.cross_hearing.verdicts(RIGHT)
+    left_open = {
+        each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz
+    }
+    assert ear(test, RIGHT).tones_masked > 0
+    assert not {*left_open} - {*test.test.ears[RIGHT].levels.left_out_hz}
+    for frequency_hz, found in left_open.items():
+        why = verdicts[frequency_hz].why
+        assert found.masking == MaskingMark.UNCERTAIN
+        assert why is not None
+        assert why.code.word == open_hz[frequency_hz]
+        assert read(found).symbol == MaskingMark.UNCERTAIN
+        if found.threshold_db_hl is not None:  # else the skin may have felt it
+            through_skull_db_hl = left - gap_left.threshold_db_hl(frequency_hz) + 3.0
+            better_db_hl = min(right - gap_right, through_skull_db_hl)
+            assert abs(found.threshold_db_hl - better_db_hl) < 9.0
+    told = [dict(each.parts) for each in result.remarks if each.code == Code.MASKING_UNCERTAIN]
+    remarked = {hz for each in told if each["ear"] == str(RIGHT) for hz in each["frequencies_hz"]}
+    assert {*open_hz} <= remarked
+
+
+@pytest.mark.parametrize("range_hz", [(125.0, 1100.0), (700.0, 8000.0), (900.0, 3500.0)])
+def test_it_asks_only_what_may_be_asked(range_hz: tuple[float, float]) -> None:
+    """Where the poorer ear and what is known of it lie at frequencies that may not be asked."""
+    low_hz, high_hz = range_hz
+    test = run(50.0, 10.0, gap_right=40.0, frequency_min_hz=low_hz, frequency_max_hz=high_hz)
+    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+    assert {tone.route for tone in tones} == {RIGHT, LEFT}
+    assert all(low_hz <= tone.frequency_hz <= high_hz for tone in tones)
+    found = [each for each in at_octaves(test, RIGHT) if each.masking == MaskingMark.MASKED]
+    assert found
+    assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in found)
+
+
+def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
+    """After the other ear's test by air, and once more when bone is known."""
+    test = EarTest(
+        Route("left"), Settings(routes="air, bone", tones_max=20, tones_min=1, ask_all=True)
+    )
+    random = Random(1)
+    for again in range(3):
+        if again:
+            test.ask_again(test.observations[-1:])
+        while not test.over:
+            tone = test.next_presentation(test.tally.tones + 1)
+            heard = tone.level_db_hl + random.gauss(0.0, 4.0) > 40.0
+            test.answer(tone, heard and random.random() > 0.1)  # at times without attention
+    once = 20 + AGAIN_TONES_MAX + ATTENTION_TONES_MAX
+    assert test.estimator.trial_count > once, "or once would be room enough"
+
+
+def test_who_hears_a_silent_earphone_is_asked_before_the_vibrator_comes() -> None:
+    """The earphones are on; and the minute for the answer begins when it is asked for."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (DEAD,)), "left": Audiogram((HZ[1],), (10.0,)),
+    }  # fmt: skip
+    operator = Operator(hears=events.OTHER_EAR, after_s=50.0)
+    test = SimulatedTest(Settings(routes="air, bone"), SimulatedListener(truths), operator=operator)
+    test.run()
+    told = [a for _, a in test.log if isinstance(a, tells.PlacingTold | tells.EquipmentCheckTold)]
+    asked, *placed = told
+    assert isinstance(asked, tells.EquipmentCheckTold)
+    assert asked.route == Route("right")
+    assert placed
+    codes = {a.why.code for a in placed if isinstance(a, tells.PlacingTold)}
+    assert codes == {Code.PLACE_VIBRATOR, Code.PLACE_VIBRATOR_COVERED}, "no earphones on again"
+    assert ear(test, Route("right")).outcome == Outcome.NO_RESPONSE
+    assert ear(test, Route("right")).verdict == Verdict.VALID

@@ -1,0 +1,315 @@
+"""The course of a test: which ear, how each begins and ends, and what the result says."""
+
+import math
+from collections import Counter
+
+import pytest
+
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.measurement import give
+from firmware_py.terms.events import (
+    Aborted,
+    ButtonPressed,
+    Continued,
+    Finish,
+    Silence,
+    Started,
+    TimePassed,
+)
+from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import CONDUCTS, Settings
+from firmware_py.terms.tells import EarOverTold, FinishTold
+from tests.budget import quick, quick_rows
+from tests.said import reason_words
+from tests.session.driver import (
+    Driver,
+    Ears,
+    NeverPresses,
+    flat,
+    marks,
+    numbers,
+    run_left_ear,
+    run_to_end,
+    two_ears,
+)
+
+# --- Which ear -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ear", ["left", "right"])
+@pytest.mark.parametrize("first_ear", quick(["better", "left", "right"], "left"))
+def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
+    driver = run_to_end(Settings(ears=ear, first_ear=first_ear), flat(25))
+
+    assert {play.route.ear for play in driver.plays} == {ear}
+    assert [found["ear"] for found in driver.result["ears"]] == [ear]
+    assert driver.result["outcome"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), quick_rows([("left", "right"), ("right", "left")], ("left", "right"))
+)
+def test_the_ear_named_first_is_finished_before_the_other_begins(first: str, second: str) -> None:
+    driver = run_to_end(Settings(first_ear=first), two_ears(**{first: 60.0, second: 20.0}))
+
+    assert driver.tells("ear") == [{"ear": first}, {"ear": second}]
+    assert [about["ear"] for about in driver.tells("ear-over")] == [first, second]
+    assert [found["ear"] for found in driver.result["ears"]] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("left_db_hl", "right_db_hl", "better"),
+    quick_rows(
+        [(20.0, 50.0, "left"), (50.0, 20.0, "right"), (30.0, 30.0, "right"), (30.0, 999.0, "left")],
+        (20.0, 50.0, "left"),
+        (30.0, 30.0, "right"),
+    ),
+)
+def test_the_better_ear_is_measured_first(
+    left_db_hl: float, right_db_hl: float, better: str
+) -> None:
+    """Both are familiarised before; the right one counts as better when they are the same."""
+    driver = run_to_end(Settings(), two_ears(left=left_db_hl, right=right_db_hl))
+    course = [
+        (about["ear"], about["purpose"] == Purpose.FAMILIARISE) for about in driver.tells("tone")
+    ]
+    other = "right" if better == "left" else "left"
+
+    assert list(dict.fromkeys(course)) == [
+        ("right", True),
+        ("left", True),
+        (better, False),
+        (other, False),
+    ]
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct: str) -> None:
+    """Also where the answers to its familiarisation were given before, and count."""
+    driver = Driver(Settings(conduct=conduct), two_ears(left=20.0, right=40.0))
+    driver.feed(Started())
+    driver.run_until(lambda action: isinstance(action, EarOverTold))
+    first, second = driver.test.ears[Route("left")], driver.test.ears[Route("right")]
+    told = [*second.measurement.evidence]
+    expected = EarTest(Route("right"), driver.settings).estimator
+    expected.expect_listener(first.estimator)
+    for each in told:
+        give(expected, each)
+
+    assert second.expected_of == (Route("left"), tuple(first.measurement.evidence))
+    assert bool(told) == (conduct == "brisk")
+    assert list(second.estimator.listener_shares) == list(expected.listener_shares)
+
+
+# --- The phases ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("conduct", "told"), [("clinical", 0), ("brisk", 4)])
+def test_the_familiarisation_has_no_catch_trials_and_counts_in_a_brisk_test(
+    conduct: str, told: int
+) -> None:
+    driver = Driver(Settings(conduct=conduct, ears="left", catch_rate=0.5), flat(-10.0))
+    driver.run_to_tone(Purpose.MEASURE)
+
+    assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
+    assert all(about["number"] > 4 for about in driver.tells("catch"))
+    ear = driver.test.ears[Route("left")]
+    assert ear.tally.tones == 4
+    assert len([o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]) == told
+
+
+def test_the_familiarisation_of_a_profile_for_research_tells_its_estimator_nothing() -> None:
+    driver = Driver(Settings(ears="left", profile="gp-pta-2015"), flat(-10.0))
+    driver.run_to_tone(Purpose.MEASURE)
+
+    assert driver.test.ears[Route("left")].estimator.trial_count == 0
+
+
+def test_catch_trials_are_counted_and_are_not_tones() -> None:
+    settings = Settings(conduct="clinical", catch_rate=0.3, seed=2, ear_check=False)
+    driver = run_to_end(settings, flat(30))
+
+    for ear in ("left", "right"):
+        found = driver.ear(ear)
+        assert found["catch_trials"] == len(driver.tells("catch", ear=ear)) > 4
+        assert found["tones"] == sum(play.route.ear == ear for play in driver.plays)
+        assert found["false_alarms"] == 0
+    assert driver.result["presentations"] == len(driver.plays) + len(driver.tells("catch"))
+
+
+def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it() -> None:
+    driver = run_left_ear(flat(30))
+
+    told = driver.tells("tone")
+    chosen = [about for about in told if "information_bits" in about]
+    expected_bits = [about["information_bits"] for about in chosen]
+    measured = [about for about in told if about["purpose"] == Purpose.MEASURE]
+    others = [about for about in measured if "information_bits" not in about]
+    assert all(about in measured for about in chosen)
+    # Those for a frequency's own sake come when its neighbours have told enough.
+    assert len(chosen) > 2 * len(others)
+    assert all(0.0 < bits <= 1.0 for bits in expected_bits)
+    assert not any("information_bits" in vars(play) for play in driver.plays)
+
+
+def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() -> None:
+    driver = Driver(Settings(ears="left", masking="off", retest=True), flat(30.0))
+    driver.run_to_tone(Purpose.RETEST)
+    mean_db_hl, _ = driver.test.ears[Route("left")].estimator.threshold([1000.0])
+    driver.run()
+    tones = driver.tells("tone", purpose=Purpose.RETEST)
+
+    assert {about["frequency_hz"] for about in tones} == {1000.0}
+    assert tones[0]["level_db_hl"] == pytest.approx(mean_db_hl[0] - 10.0, abs=0.5)
+    assert driver.tells("answer", purpose=Purpose.RETEST)[-1]["heard"]
+    assert driver.ear("left")["retest_difference_db"] == pytest.approx(0.0, abs=5.0)
+
+
+def test_without_a_retest_there_is_no_difference() -> None:
+    driver = run_left_ear(flat(30), retest=False)
+
+    assert driver.levels(Purpose.RETEST) == []
+    assert driver.ear("left")["retest_difference_db"] is None
+
+
+def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
+    low_tones_only = Ears(lambda ear, frequency_hz: 0.0 if frequency_hz < 500 else 999.0)
+    driver = run_left_ear(low_tones_only, level_max_db_hl=40.0, retest=True)
+    found = driver.ear("left")
+
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[1000] == Outcome.NO_RESPONSE
+    assert driver.levels(Purpose.RETEST) == []
+    assert found["retest_difference_db"] is None
+
+
+# --- The end of the test -------------------------------------------------------------------------
+
+
+def test_whoever_never_answers_is_remarked_upon() -> None:
+    driver = run_to_end(Settings(), NeverPresses())
+
+    assert driver.result["remarks"] == [{"code": "never-answered"}]
+    assert driver.result["response_time_mean_ms"] is None
+    assert [found["outcome"] for found in driver.result["ears"]] == [Outcome.NO_RESPONSE] * 2
+
+
+def test_a_finished_test_says_so_once_and_nothing_after() -> None:
+    driver = Driver(Settings(), flat(25))
+    driver.run()
+
+    assert driver.test.outcome == "complete"
+    assert driver.actions[-3:] == [
+        Silence(),
+        FinishTold(SessionOutcome.COMPLETE, ()),
+        Finish(driver.test.result()),
+    ]
+    for event in (TimePassed(), Started(), Aborted(), ButtonPressed(1), Continued()):
+        assert driver.feed(event) == []
+
+
+def test_the_operator_is_told_every_tone_and_answer() -> None:
+    driver = run_to_end(Settings(), two_ears(left=20.0, right=40.0))
+    tones, told = driver.tells("tone"), driver.tells("answer")
+    presented = tones + driver.tells("catch")
+
+    assert sorted(about["number"] for about in presented) == list(range(1, len(told) + 1))
+    assert [about["number"] for about in told] == list(range(1, len(told) + 1))
+    assert [(about["frequency_hz"], about["level_db_hl"]) for about in tones] == [
+        (play.frequency_hz, play.level_db_hl) for play in driver.plays
+    ]
+    assert [about["ear"] for about in driver.tells("ear-over")] == ["left", "right"]
+
+
+def test_an_ear_without_answers_has_no_thresholds() -> None:
+    """The prior says something about every ear, but nothing about this one."""
+    driver = Driver(Settings(level_max_db_hl=40.0), flat(25))
+    driver.feed(Started())
+    driver.feed(Aborted())
+
+    for found in driver.result["ears"]:
+        assert set(marks(found).values()) == {Outcome.INCOMPLETE}
+        assert numbers(found) == {None}
+    assert driver.result["remarks"] == []
+
+
+def test_what_was_measured_before_an_abort_is_kept() -> None:
+    driver = Driver(Settings(first_ear="left"), flat(25))
+    driver.feed(Started())
+    driver.run_until(lambda action: isinstance(action, EarOverTold))
+    before = driver.test.result().to_record()["ears"]
+    driver.run_to_tone(Purpose.MEASURE)
+    driver.feed(Aborted())
+
+    assert driver.ear("left") in before
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
+    assert driver.ear("right")["outcome"] == Outcome.INCOMPLETE
+
+
+# --- Which tone -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", quick(range(1, 6), 1))
+def test_the_foot_of_a_steep_loss_is_climbed_and_not_left_for_the_end(seed: int) -> None:
+    """Where no answer is in doubt 20 dB above the tone before, the climb is worth its tones."""
+    cliff = Ears(lambda _, f: 20.0 if f < 1500.0 else 85.0)
+    driver = run_left_ear(cliff, seed=seed, masking="off")
+    high = [play for play in driver.plays if play.frequency_hz >= 2000.0]
+    found = {each["frequency_hz"]: each for each in driver.ear("left")["thresholds"]}
+
+    assert len(high) > len(driver.plays) / 3
+    for frequency_hz in (2000, 4000, 8000):
+        assert found[frequency_hz]["threshold_db_hl"] == pytest.approx(85.0, abs=8.0)
+
+
+def test_what_is_known_well_enough_is_not_asked_again() -> None:
+    settings = Settings(ears="left", catch_rate=0.0, retest=False, stop_half_width_db=8.0)
+    ear = EarTest(Route("left"), settings)
+    looked = 0
+    while not ear.over:
+        presentation = ear.next_presentation(1)
+        chosen = presentation.information_bits is not None
+        if chosen and ear.measurement.settled_hz():
+            looked += 1
+            assert presentation.frequency_hz not in ear.measurement.settled_hz()
+        ear.answer(presentation, presentation.level_db_hl > 40.0)
+
+    assert looked > 3
+    assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"
+
+
+@pytest.mark.parametrize("seed", quick([5, 7], 5))
+def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> None:
+    """3 kHz lies beyond it perhaps when the bands are narrow enough: then it is made sure."""
+    falling = Ears(lambda _, f: 60.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
+    driver = run_left_ear(falling, seed=seed, masking="off", stop_half_width_db=12.0)
+    at_limit = Counter(play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0)
+
+    assert 2 <= at_limit[3000] <= 3
+    assert marks(driver.ear("left"))[3000] == Outcome.NO_RESPONSE
+    assert reason_words(driver.ear("left")["why"]).startswith("95 % band at most +-")
+    assert all(play.level_db_hl <= 100.0 for play in driver.plays)
+
+
+def test_a_frequency_that_was_never_silent_at_its_limit_is_not_asked_there_once_more() -> None:
+    """The neighbours of 1.5 kHz lie beyond the limit, and it may: its own tones decide."""
+    falling = Ears(lambda _, f: 70.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
+    driver = run_left_ear(falling, seed=1, masking="off", stop_half_width_db=8.0)
+    at_limit = {play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0}
+
+    assert {3000.0, 6000.0} <= at_limit
+    assert 1500.0 not in at_limit
+
+
+@pytest.mark.parametrize("seed", quick(range(5), 0))
+def test_the_same_tone_at_the_limit_is_asked_three_times_at_most(seed: int) -> None:
+    corner = Ears(lambda _, frequency_hz: 60.0 if frequency_hz < 700 else 200.0)
+    driver = run_left_ear(corner, seed=seed)
+    at_limit = [
+        play.frequency_hz
+        for play in driver.plays
+        if play.level_db_hl == 100.0 and play.frequency_hz != 1000.0
+    ]
+    assert at_limit
+    assert max(Counter(at_limit).values()) <= 3

@@ -1,0 +1,424 @@
+"""When nobody seems to listen: the test breaks off, checks, asks again, and judges itself."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from firmware_py.ear.caps import CHECKS_MAX
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.levels import near
+from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
+from firmware_py.inference.stories import Story, Told
+from firmware_py.session.ear_result import result_of
+from firmware_py.session.hearing import HearingTest
+from firmware_py.session.next_ear import next_route
+from firmware_py.terms import events
+from firmware_py.terms.outcomes import Outcome, Purpose, Verdict, Why
+from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
+from firmware_py.terms.reasons import Code, as_json, reason
+from firmware_py.terms.record_checks import object_of
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import BONE, BY_AIR, Route
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
+from firmware_py.terms.words import say
+from tests.budget import quick
+from tests.said import each_said, reason_words
+from tests.session.driver import (
+    REACTION_US,
+    AlwaysPresses,
+    Driver,
+    Ears,
+    Flat,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    flat,
+    run_left_ear,
+    run_to_end,
+    two_ears,
+)
+
+HEARS = Ears(Flat(25.0, 25.0))
+SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True)
+class Gone(Listener):
+    """Hears from 25 dB HL on, but not the tones after one and before another."""
+
+    after: int
+    back: int = 10_000
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return None if self.after < tone.number < self.back else HEARS.to_tone(tone)
+
+
+def checks_of(driver: Driver) -> list[dict[str, Any]]:
+    return driver.tells("listener-check")
+
+
+@pytest.mark.parametrize("after", [12, 20])
+def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
+    driver = run_left_ear(Gone(after))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == CHECKS_MAX
+    assert found["verdict"] == Verdict.NOT_TESTED
+    assert found["outcome"] == Outcome.UNRELIABLE
+    assert found["reasons"] == found["why"]
+    assert "check earphones, button and listener" in reason_words(found["why"])
+    assert all(each["threshold_db_hl"] is None for each in found["thresholds"])
+
+
+def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
+    away = Driver(Settings(ears="left"), Gone(14))
+    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = run_left_ear(Gone(14, back=away.test.number + 3))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == 1
+    assert driver.tells("continued") != []
+    assert found["verdict"] == Verdict.VALID
+    assert found["outcome"] == Outcome.MEASURED
+    for each in found["thresholds"]:
+        if each["mark"] == Outcome.MEASURED:
+            assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
+    (remark,) = driver.result["remarks"]
+    assert reason_words(remark).startswith(
+        "left ear: paused to check the responses, times: 1; tones "
+    )
+
+
+def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
+    after = 38  # of 41
+    away = Driver(Settings(ears="left"), Gone(after))
+    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    story = away.test.ears[Route("left")].listening.story
+    assert story is not None
+    assert DOUBTED <= story.probability < LIKELY
+    driver = run_left_ear(Gone(after, back=away.test.number + 3))
+
+    assert len(checks_of(driver)) == 1
+    assert driver.ear("left")["verdict"] == Verdict.VALID
+
+
+def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
+    driver = run_left_ear(Gone(14))
+    checks = driver.tells("tone", purpose=Purpose.CHECK)
+    before = [each for each in driver.tells("tone")[:14] if each["level_db_hl"] >= 25.0]
+    heard = [each["level_db_hl"] for each in before if near(each["frequency_hz"], [1000.0])]
+
+    assert checks
+    assert {each["frequency_hz"] for each in checks} == {BY_AIR.familiar_hz}
+    assert {each["level_db_hl"] for each in checks} == {max([40.0, *heard])}
+    assert max(each["level_db_hl"] for each in before) > max([40.0, *heard]), "elsewhere"
+
+
+def test_a_check_ends_by_itself_after_a_minute() -> None:
+    driver = Driver(Settings(ears="left"), Gone(14))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    began_us = driver.now_us
+    driver.run_until(lambda action: isinstance(action, GoingOnTold))
+
+    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * SECOND_US
+    assert driver.purpose != Purpose.CHECK
+
+
+@pytest.mark.parametrize("when", ["listening", "late"])
+def test_a_check_ends_at_the_operators_word(when: str) -> None:
+    driver = Driver(Settings(ears="left"), Gone(14))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    while driver.test.state != when:
+        driver.step()
+    number = driver.test.number
+    actions = driver.feed(events.Continued())
+
+    assert actions[0] == events.Silence()
+    assert any(isinstance(action, GoingOnTold) for action in actions)
+    assert not driver.test.checking
+    assert driver.test.number == number + 1
+    assert driver.purpose == Purpose.MEASURE
+
+
+def test_who_presses_whatever_is_played_could_not_be_tested() -> None:
+    driver = run_left_ear(AlwaysPresses())
+    found = driver.ear("left")
+
+    assert found["verdict"] == Verdict.NOT_TESTED
+    assert found["why"] == [{"code": "presses-anyway"}]
+
+
+@dataclass(frozen=True)
+class Learns(Listener):
+    """Presses all the time until the check, and listens from then on."""
+
+    until: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return REACTION_US if tone.number <= self.until else HEARS.to_tone(tone)
+
+    def to_silence(self, number: int) -> Reaction:
+        return REACTION_US if number <= self.until else None
+
+
+def test_who_understands_the_task_at_the_check_is_tested() -> None:
+    """A silence without a press, and then a tone with one, pass it."""
+    first = Driver(Settings(ears="left"), AlwaysPresses())
+    first.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = run_left_ear(Learns(first.test.number))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == 1
+    assert found["verdict"] == Verdict.VALID
+    assert found["outcome"] == Outcome.MEASURED
+    assert found["false_alarms"] == 0, "those from before it was understood are forgotten"
+
+
+def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
+    driver = run_left_ear(Gone(0, back=9))
+    found = driver.ear("left")
+    at_1_khz = next(each for each in found["thresholds"] if each["frequency_hz"] == 1000)
+
+    assert found["verdict"] == Verdict.VALID
+    assert at_1_khz["mark"] == Outcome.MEASURED
+    assert at_1_khz["low_db_hl"] - 2.0 <= 25.0 <= at_1_khz["high_db_hl"] + 2.0
+
+
+# Nobody answered
+
+
+def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() -> None:
+    driver = Driver(Settings(), two_ears(left=999.0, right=30.0))
+    told = driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    assert isinstance(told, EquipmentCheckTold)
+    assert told.route.ear == "left"
+    driver.run_to_onset(Purpose.CHECK)
+    assert driver.plays[-1].route.ear == "left"
+    assert driver.plays[-1].level_db_hl == driver.settings.familiar_level_db_hl
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    found = {ear["ear"]: ear for ear in driver.result["ears"]}
+
+    assert driver.test.outcome == "complete"
+    assert found["left"]["outcome"] == Outcome.NO_RESPONSE
+    assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
+    remark = "left ear: nothing was heard; the equipment was heard by the operator"
+    assert remark in each_said(driver.result["remarks"])
+
+
+def ask_by_bone(heard_until: int) -> EarTest:
+    """An ear by bone that hears from 20 dB HL on, but nothing after a tone."""
+    ear = EarTest(Route("left", BONE), Settings(routes="air, bone"))
+    while not ear.over:
+        tone = ear.next_presentation(ear.tally.tones + 1)
+        hears = tone.is_asked and tone.level_db_hl >= 20.0
+        ear.answer(tone, hears and ear.tally.tones < heard_until)
+        if ear.phase == Purpose.CHECK:
+            ear.end_check()
+    return ear
+
+
+def test_by_bone_it_is_the_vibrator_that_is_to_be_looked_after() -> None:
+    silent, gone = ask_by_bone(0), ask_by_bone(12)
+    silent.begin_equipment_check()
+    (who,) = silent.listening.why
+    (nothing,), (left,) = result_of(silent).reasons, result_of(gone).reasons
+
+    assert "hold the vibrator to the bone" in say(who)
+    assert "a deaf ear, the vibrator, the button" in say(nothing)
+    assert "; check vibrator, button and listener" in say(left)
+    assert say(gone.listening.last_why) == say(left)
+    changed = story_reason(Told(Story.CHANGED, 1.0, 9), [], silent.route)
+    assert "or the vibrator moved" in say(changed)
+
+
+def test_the_reasons_that_a_test_by_bone_once_had_are_read_as_they_are() -> None:
+    record = {**as_json(result_of(ask_by_bone(0))), "reasons": [{"code": "nothing-heard"}]}
+    read = object_of(EarResult)("ear", record)
+    assert (read.route, read.reasons) == (Route("left", BONE), (reason(Code.NOTHING_HEARD),))
+
+
+@pytest.mark.parametrize("word", [None, events.NOBODY])
+def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str | None) -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    if word is not None:
+        driver.feed(events.EquipmentHeard(word))
+    driver.run_until(lambda action: isinstance(action, events.Finish)) if word is None else None
+
+    assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
+    assert driver.ear("left")["reasons"] == [{"code": "nothing-heard"}]
+
+
+def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    heard = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
+
+    assert driver.ear("left")["verdict"] == Verdict.VALID
+    assert driver.result["remarks"] == [heard]
+
+
+def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver.feed(events.Continued())
+
+    assert driver.test.outcome == "complete"
+    assert len(driver.tells("ear-over")) == 1
+
+
+def test_a_word_that_was_not_asked_for_means_nothing() -> None:
+    driver = Driver(Settings(ears="left"), flat(25.0))
+    assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
+    driver.feed(events.Started())
+    driver.run_to_tone()
+
+    assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
+
+
+def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
+    with pytest.raises(ValueError, match="by is 'me'; allowed are operator, other-ear, nobody"):
+        events.EquipmentHeard("me")
+
+
+# The verdict
+
+
+@dataclass(frozen=True)
+class Another(Listener):
+    """Hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
+
+    since: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
+        threshold_db_hl = 20.0 + (worse_db if tone.number >= self.since else 0.0)
+        return REACTION_US if tone.level_db_hl >= threshold_db_hl else None
+
+
+def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
+    found = run_left_ear(Another(14)).ear("left")
+
+    assert found["verdict"] == Verdict.DOUBTFUL
+    (why,) = found["reasons"]
+    assert (why["code"], why["began"] in range(12, 17)) == ("another-listener", True)
+
+
+def test_a_test_that_was_ended_early_is_in_doubt_and_one_that_was_not_begun_is_none() -> None:
+    driver = Driver(Settings(), flat(25.0))
+    driver.run_to_tone(Purpose.MEASURE)
+    driver.feed(events.Aborted())
+    verdicts = {ear["ear"]: (ear["verdict"], ear["reasons"]) for ear in driver.result["ears"]}
+
+    assert verdicts["right"] == (Verdict.DOUBTFUL, [{"code": "ended-early"}])
+
+
+@pytest.mark.parametrize("threshold_db_hl", quick([0.0, 25.0, 70.0, 95.0], 0.0, 95.0))
+def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> None:
+    driver = run_to_end(Settings(), flat(threshold_db_hl))
+
+    assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.VALID}
+    assert checks_of(driver) == []
+
+
+def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    nothing = ear.estimator.log_evidence
+    ear.measurement.observe(first)
+    alone = ear.estimator.log_evidence
+    ear.measurement.observe(second)
+    both = ear.estimator.log_evidence
+    assert ear.measurement.log_evidence_without([first]) == alone
+    around = ear.measurement.log_evidence_around([first, second])
+    assert around == ([nothing, alone, both], [both, alone, nothing])
+    assert ear.estimator.log_evidence == both
+    ear.measurement.forget([first])
+    assert [each is second for each in ear.measurement.observations] == [True]
+    assert ear.estimator.log_evidence == alone
+
+
+def test_forgetting_an_answer_leaves_the_silences_where_they_were() -> None:
+    """All of them once came first: a press then looked as if no silence had been kept before it."""
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    answers = [
+        Observation(Presentation(Purpose.MEASURE, 1000.0, level), True, NO_COVER)
+        for level in (40.0, 30.0, 20.0)
+    ]
+    for answer, pressed in zip(answers, (None, False, True), strict=True):
+        ear.measurement.observe(answer, pressed)
+    ear.measurement.forget(answers[1:2])
+    assert ear.measurement.evidence == [answers[0], False, True, answers[2]]
+
+
+def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began_it() -> None:
+    """A press in the last pause stayed, so that one passed check followed the other in vain."""
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    for answer, pressed in ((first, False), (second, True)):
+        ear.measurement.observe(answer, pressed)
+    dropped, pauses = ear.measurement.go_back(1)
+    assert [each is second for each in dropped] == [True]
+    assert pauses == [False]
+    assert ear.measurement.evidence == [False, first]
+    assert ear.measurement.go_back(0) == ([first], [])
+
+
+def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() -> None:
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear.measurement.observe(first, True)
+    ear.measurement.expect_own(ear.estimator.curves_at_knots())
+    ear.measurement.observe(second, False)
+    assert ear.measurement.go_back(0) == ([second], [True])
+
+
+def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
+    driver = Driver(Settings(ears="left"), Gone(12))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    assert driver.feed(events.EquipmentHeard(events.NOBODY)) == []
+    told = driver.feed(events.EquipmentHeard(events.OTHER_EAR))
+    assert GoingOnTold() in told
+    driver.run()
+    assert len(checks_of(driver)) == 1, "silence is no story any more"
+    assert driver.ear("left")["verdict"] == Verdict.VALID
+
+
+@dataclass(frozen=True)
+class DeadRight(Listener):
+    """Hears with the left ear from 10 dB HL on: through the skull what is played to the right."""
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        crossing_db = 0.0 if tone.ear == "left" else 45.0
+        heard = tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
+        return REACTION_US if heard else None
+
+
+def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
+    driver = Driver(Settings(), DeadRight(), can_mask=True)
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    right = driver.test.ears[Route("right")]
+    assert right.tally.heard == 1, "through the skull, before the left ear was known"
+    assert right.heard_nothing
+    assert checks_of(driver) == []
+    driver.feed(events.EquipmentHeard(events.OTHER_EAR))
+    assert driver.ear("right")["outcome"] == Outcome.NO_RESPONSE
+    assert driver.ear("right")["verdict"] == Verdict.VALID
+
+
+@pytest.mark.parametrize("other", [Why.FAMILIARISE, Why.MOST_INFORMATIVE])
+def test_a_check_is_made_in_the_ear_that_it_is_about(other: Why) -> None:
+    """That which ends the familiarisation of both ears, too."""
+    test = HearingTest(Settings())
+    test.ears[Route("right")].ask_for(other)
+    test.ears[Route("left")].ask_for(Why.STORY_IN_DOUBT)
+
+    assert next_route(test.settings, test.ears.values()) == Route("left")

@@ -1,0 +1,727 @@
+"""Masking: the rule by its arithmetic, and tests of people whose ears hear for each other."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.ear.caps import AGAIN_TONES_MAX
+from firmware_py.presenting.presenter import PAUSE_BEFORE
+from firmware_py.session.cross_hearing import CrossHearing
+from firmware_py.session.hearing import HearingTest
+from firmware_py.session.masking import (
+    AIR_BONE_GAP_DB,
+    CIRCUMAURAL,
+    GAP_ALSO_DB,
+    GAP_MAX_DB,
+    GAP_SAID_DB,
+    HIDDEN_DB,
+    INSERT,
+    OWN_MARGIN_DB,
+    SUPRA_AURAL,
+    Earphones,
+    Threshold,
+    UnmaskableError,
+    attenuation_db,
+    bone_noise_db_hl,
+    noise_db_hl,
+)
+from firmware_py.session.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
+from firmware_py.terms import events
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.presentation import Cover, Presentation
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import OTHER, Route
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.tells import UnmaskedTold, VoidTold
+from firmware_py.terms.words import say
+from tests.budget import examples, quick
+from tests.said import each_said, reason_words
+from tests.session.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, run_to_end
+
+pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
+
+Curve = Callable[[float], float]
+
+NEVER_DB_HL: Final = 999.0
+MODEST_DB_HL: Final = 62.0  # between the noises that the tones of these tests are given
+
+
+@cache
+def flat(level_db_hl: float) -> Curve:
+    return lambda _frequency_hz: level_db_hl
+
+
+@dataclass(frozen=True)
+class Head(Listener):
+    """Two cochleas with a skull between them; hears with the better one.
+
+    The reference of these tests: powers add in an ear, and what is played to one reaches the other
+    weaker by `through_db`. An air-bone gap is in the way of what comes through the air.
+    """
+
+    right: Curve
+    left: Curve
+    through_db: float = 50.0
+    right_gap_db: float = 0.0
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        own_db = tone.level_db_hl - self._gap_db(tone.ear)
+        heard = own_db >= self._cochlea(tone.ear, tone)
+        crossed = tone.level_db_hl - self.through_db >= self._cochlea(OTHER[tone.ear], tone)
+        return REACTION_US if heard or crossed else None
+
+    def _gap_db(self, ear: str) -> float:
+        return self.right_gap_db if ear == "right" else 0.0
+
+    def _cochlea(self, ear: str, tone: Tone) -> float:
+        threshold_db_hl = (self.right if ear == "right" else self.left)(tone.frequency_hz)
+        gap_db, noise = self._gap_db(ear), tone.noise
+        rest_db_hl = threshold_db_hl - gap_db
+        if noise is None:
+            return rest_db_hl
+        assert noise.frequency_hz == tone.frequency_hz, "the noise is around the tone"
+        way_db = gap_db if noise.ear == ear else self.through_db
+        powers = (10.0 ** (level / 10.0) for level in (rest_db_hl, noise.level_db_hl - way_db))
+        return 10.0 * math.log10(sum(powers))
+
+
+@cache
+def measure(
+    head: Head, *, can_mask: bool = True, earphones: Earphones | None = None, **about: Any
+) -> Driver:
+    """A finished test, run once for all who ask; none of them may change it."""
+    return run_to_end(Settings(**about), head, can_mask=can_mask, earphones=earphones)
+
+
+def marks(driver: Driver, ear: str) -> dict[int, str]:
+    """The marks of masking, but of what was inferred, which has none."""
+    asked = [t for t in driver.ear(ear)["thresholds"] if t["mark"] != Outcome.INFERRED]
+    inferred = [t for t in driver.ear(ear)["thresholds"] if t["mark"] == Outcome.INFERRED]
+    assert len(asked) >= 5
+    assert {t["masking"] for t in inferred} <= {None}
+    return {t["frequency_hz"]: t["masking"] for t in asked}
+
+
+def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
+    found = [(t["frequency_hz"], t["threshold_db_hl"]) for t in driver.ear(ear)["thresholds"]]
+    return max(abs(level - truth(f)) for f, level in found if level is not None)
+
+
+def noises(driver: Driver) -> list[events.Mask]:
+    return [action for action in driver.actions if isinstance(action, events.Mask)]
+
+
+# The rule
+
+
+@pytest.mark.parametrize(
+    ("kind", "frequency_hz", "least_db"),
+    [
+        ("", 250.0, 40.0), (SUPRA_AURAL, 250.0, 40.0), (SUPRA_AURAL, 8000.0, 40.0),
+        (CIRCUMAURAL, 1000.0, 40.0), (INSERT, 125.0, 55.0), (INSERT, 1000.0, 55.0),
+        (INSERT, 1001.0, 50.0), (INSERT, 8000.0, 50.0),
+    ],
+)  # fmt: skip
+def test_what_earphones_keep_from_the_other_ear(
+    kind: str, frequency_hz: float, least_db: float
+) -> None:
+    assert attenuation_db(kind, frequency_hz) == least_db
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "cochlea"),
+    [(40.0, 30.0, 50.0, 25.0), (40.0, 20.0, 60.0, 20.0), (0.0, -8.0, 8.0, -10.0)],
+)
+def test_a_cochlea_may_be_better_than_its_ear(
+    mean: float, low: float, high: float, cochlea: float
+) -> None:
+    """By an air-bone gap of 15 dB, or as much as the band is wide; but no better than -10 dB HL."""
+    assert Threshold(mean, low, high).cochlea_db_hl == cochlea
+
+
+@pytest.mark.parametrize(
+    ("level", "attenuation", "high", "limit", "noise"),
+    [
+        (80.0, 40.0, 15.0, 100.0, 65.0),  # 40 cross, 15 of gap, 10 of safety
+        (80.0, 40.0, 70.0, 100.0, 80.0),  # above the threshold of that ear
+        (80.0, 40.0, 95.0, 110.0, 100.0),  # between 95 and 105: the middle
+        (80.0, 40.0, 15.0, 60.0, 60.0),  # the limit, which is still enough
+        (80.0, 55.0, 15.0, 100.0, 50.0),
+    ],
+)
+def test_the_noise_a_tone_needs(
+    level: float, attenuation: float, high: float, limit: float, noise: float
+) -> None:
+    assert noise_db_hl(level, attenuation, Threshold(high - 5, high - 10, high), limit) == noise
+
+
+@pytest.mark.parametrize(
+    ("own_gap_db", "noise"),
+    [
+        (0.0, 105.0),  # least 95, and most 120 in place of 105: 10 of safety
+        (15.0, 100.0),
+        (25.0, 95.0),  # what crosses 40 dB is as loud as the tone behind such a gap
+    ],
+)
+def test_a_gap_of_the_tested_ear_lets_noise_in(own_gap_db: float, noise: float) -> None:
+    other = Threshold(90.0, 85.0, 95.0)
+    assert noise_db_hl(80.0, 40.0, other, 110.0, own_gap_db) == noise
+    assert noise - 40.0 <= 80.0 - own_gap_db
+    with pytest.raises(UnmaskableError):
+        noise_db_hl(80.0, 40.0, other, 110.0, 26.0)
+
+
+@pytest.mark.parametrize(
+    ("high", "limit", "code"),
+    [
+        (106.0, 120.0, Code.DILEMMA),
+        (15.0, 54.0, Code.NOISE_LIMIT),
+        (math.inf, 120.0, Code.DILEMMA),
+    ],
+)
+def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, code: Code) -> None:
+    with pytest.raises(UnmaskableError) as caught:
+        noise_db_hl(80.0, 40.0, Threshold(50.0, 40.0, high), limit)
+
+    assert caught.value.why == reason(code)
+
+
+@settings(max_examples=examples(100), derandomize=True, database=None)
+@given(
+    st.floats(-10.0, 120.0), st.floats(40.0, 75.0), st.floats(-20.0, 120.0), st.floats(0.0, 40.0),
+    st.floats(20.0, 110.0),
+)  # fmt: skip
+def test_noise_hides_what_crosses_and_never_the_tone(
+    level: float, attenuation: float, mean: float, half_db: float, limit: float
+) -> None:
+    other = Threshold(mean, mean - half_db, mean + half_db)
+    try:
+        noise = noise_db_hl(level, attenuation, other, limit)
+    except UnmaskableError:
+        return
+
+    assert noise <= limit
+    assert noise - AIR_BONE_GAP_DB >= level - attenuation, "behind a gap it hides the crossing tone"
+    assert noise >= other.high_db_hl, "that ear hears it"
+    assert noise - attenuation < level - AIR_BONE_GAP_DB + 1.0, "whole dB are rounded upward"
+
+
+# Whole tests
+
+ASYMMETRIC: Final = Head(right=flat(10.0), left=flat(75.0))
+
+
+def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
+    head = ASYMMETRIC
+    masked = measure(head)
+    shadow = measure(head, masking="off")
+
+    assert worst_db(masked, "left", flat(75.0)) < 5.0
+    assert worst_db(shadow, "left", flat(60.0)) < 5.0, "10 dB HL and 50 dB on the way"
+    assert set(marks(masked, "left").values()) == {MaskingMark.MASKED}
+    assert set(marks(masked, "right").values()) == {MaskingMark.NOT_MASKED}
+    assert masked.ear("left")["tones_masked"] > 20
+    assert masked.result["remarks"] == []
+    assert noises(shadow) == []
+
+
+def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_same() -> None:
+    shadow = measure(ASYMMETRIC, masking="off")
+    alone = measure(ASYMMETRIC, masking="off", ears="left")
+
+    assert set(marks(shadow, "left").values()) == {MaskingMark.UNCERTAIN}
+    assert set(marks(shadow, "right").values()) == {MaskingMark.NOT_MASKED}
+    (remark,) = shadow.result["remarks"]
+    assert remark["why"] == {"code": "masking-is-off"}
+    assert set(marks(alone, "left").values()) == {None}, "as was asked for, and of one ear"
+
+
+def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
+    driver = measure(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
+
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
+    assert set(marks(driver, "left").values()) == {MaskingMark.MASKED}
+    assert worst_db(driver, "right", flat(10.0)) < 5.0
+
+
+@pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
+def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
+    ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
+    driver = measure(Head(ears["right"], ears["left"]), first_ear=poor)
+
+    assert [told["ear"] for told in driver.tells("ear-again")] == [poor]
+    assert worst_db(driver, poor, flat(75.0)) < 5.0
+    assert worst_db(driver, OTHER[poor], flat(10.0)) < 5.0
+    assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
+    assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
+    assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
+
+
+def rising(frequency_hz: float) -> float:
+    return 10.0 + 70.0 * min(max(math.log2(frequency_hz / 500.0) / 3.0, 0.0), 1.0)
+
+
+def falling(frequency_hz: float) -> float:
+    return 90.0 - rising(frequency_hz)
+
+
+def test_each_ear_may_be_the_better_one_somewhere() -> None:
+    """The first is asked again at high frequencies only, the second masked at low ones."""
+    driver = measure(Head(right=rising, left=falling))
+    again = driver.tells("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
+
+    assert worst_db(driver, "right", rising) < 6.0
+    assert worst_db(driver, "left", falling) < 8.0, "what the test promises"
+    assert min(about["frequency_hz"] for about in again) >= 1500.0
+    right, left = marks(driver, "right"), marks(driver, "left")
+    assert {right[f] for f in right if f >= 4000} == {MaskingMark.MASKED}
+    assert {left[f] for f in left if f <= 500} == {MaskingMark.MASKED}
+    assert {right[f] for f in right if f <= 500} == {MaskingMark.NOT_MASKED}
+
+
+@pytest.mark.parametrize("level_db_hl", quick([20.0, 50.0], 20.0))
+def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
+    head = Head(flat(level_db_hl), flat(level_db_hl))
+    plain, automatic = measure(head, masking="off"), measure(head)
+
+    assert automatic.plays == plain.plays
+    assert len(noises(automatic)) <= 2, "with a tone far above both"
+    assert set(marks(automatic, "left").values()) == {MaskingMark.NOT_MASKED}
+
+
+def test_inserts_need_noise_only_at_greater_differences() -> None:
+    head = Head(flat(10.0), flat(36.0), through_db=60.0)
+    unknown = measure(head, conduct="clinical")
+    inserts = measure(
+        head, conduct="clinical", earphones=Earphones(lambda f: attenuation_db(INSERT, f))
+    )
+
+    assert len(noises(inserts)) <= 5 + CHECKS_MAX  # of clear tones above all
+    assert len(noises(unknown)) > 15
+
+
+def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
+    head = ASYMMETRIC
+    driver = measure(head, can_mask=False)
+
+    assert driver.plays == measure(head, masking="off").plays
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
+    (remark,) = driver.result["remarks"]
+    assert reason_words(remark).startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
+    assert remark["why"] == {"code": "no-noise"}
+    assert driver.tells("tone", ear="left", unmasked=reason(Code.NO_NOISE))
+
+
+def test_noise_that_cannot_be_loud_enough_is_said() -> None:
+    weak = Earphones(highest_noise_db_hl=lambda _ear, f: 30.0 if f > 1500.0 else 110.0)
+    driver = measure(ASYMMETRIC, earphones=weak)
+
+    assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
+    assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
+    assert driver.result["remarks"][0]["why"] == {"code": "noise-limit"}
+
+
+def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
+    poor = measure(ASYMMETRIC, ears="left")
+    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
+
+    assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
+    assert poor.result["remarks"][-1]["why"] == {"code": "not-measured", "ear": "right"}
+    assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
+    assert good.result["remarks"] == []
+
+
+def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
+    driver = measure(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
+    tones = {play.number: play for play in driver.plays}
+
+    assert len(noises(driver)) > 5
+    for noise in noises(driver):
+        assert noise.level_db_hl <= 90.0
+        if noise.number in tones:
+            tone = tones[noise.number]
+            assert (noise.route.ear, noise.frequency_hz) == (
+                OTHER[tone.route.ear],
+                tone.frequency_hz,
+            )
+            assert noise.level_db_hl - 40.0 < tone.level_db_hl - AIR_BONE_GAP_DB + 1.0
+
+
+def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
+    """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
+    head = Head(flat(45.0), flat(90.0), right_gap_db=40.0)
+    driver = measure(head, conduct="clinical")
+    found = driver.ear("left")["thresholds"]
+    gaps_db = [t["air_bone_gap_db"] for t in found if t["mark"] == Outcome.MEASURED]
+
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
+    assert worst_db(driver, "left", flat(90.0)) > 10.0, "the gap was too great"
+    assert len(gaps_db) >= 7
+    assert all(gap_db is not None and gap_db < 40.0 for gap_db in gaps_db)
+
+
+# A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
+BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
+
+
+@pytest.mark.parametrize("without", [{"can_mask": False}, {"masking": "off"}])
+def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
+    without: dict[str, Any],
+) -> None:
+    driver = measure(BEHIND_A_GAP, **without)
+    found = [t for t in driver.ear("left")["thresholds"] if t["masking"] == MaskingMark.UNCERTAIN]
+    gaps_db = [t["air_bone_gap_db"] for t in found]
+    (remark,) = each_said(driver.result["remarks"])
+
+    assert len(found) >= 2
+    assert AIR_BONE_GAP_DB < min(gaps_db) <= GAP_SAID_DB
+    assert max(gaps_db) <= GAP_ALSO_DB
+    assert remark.startswith("left ear: masking uncertain at ")
+    least = (
+        f"Hz: an air-bone gap of {min(gaps_db):.0f} dB or more in the right ear would explain it"
+    )
+    assert remark.endswith(least)
+    assert set(marks(driver, "right").values()) == {MaskingMark.NOT_MASKED}
+
+
+@pytest.mark.parametrize("worse_db", [0.0, 3.0])
+@pytest.mark.parametrize("level_db_hl", quick([20.0, 45.0, 70.0], 20.0))
+def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
+    """It would take a gap of 35 dB and more, which nearly nobody has."""
+    driver = measure(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
+
+    assert set(marks(driver, "left").values()) == {MaskingMark.NOT_MASKED}
+
+
+def test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best() -> None:
+    """An ear of 5 dB HL has no cochlea that is 25 dB better, whatever the other one's threshold."""
+    assert Threshold(5.0, 0.0, 10.0).gap_possible_db == 20.0
+    assert Threshold(75.0, 70.0, 80.0).gap_possible_db == GAP_MAX_DB
+
+
+# With more noise
+
+
+def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
+    driver = measure(BEHIND_A_GAP)
+    checks = driver.tells("tone", purpose=Purpose.PLATEAU)
+    doubted = [t for t in driver.ear("left")["thresholds"] if t["masking"] is not None]
+    (remark,) = each_said(driver.result["remarks"])
+
+    assert len(checks) == TRIES_MAX, "it may have been missed"
+    assert {about["ear"] for about in checks} == {"left"}
+    assert {t["masking"] for t in doubted} == {MaskingMark.UNCERTAIN}, "everywhere, by one tone"
+    assert remark.endswith("in the right ear: the threshold may be that ear's")
+    assert f": {checks[0]['level_db_hl']:g} dB HL at {checks[0]['frequency_hz']:g} Hz" in remark
+
+
+@pytest.mark.parametrize("worse_db", quick([15.0, 20.0], 15.0))
+def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
+    driver = measure(Head(flat(45.0), flat(45.0 + worse_db)))
+    checks = driver.tells("tone", purpose=Purpose.PLATEAU)
+    found = driver.ear("left")
+
+    assert 1 <= len(checks) <= CHECKS_MAX
+    assert driver.result["remarks"] == []
+    assert MaskingMark.UNCERTAIN not in marks(driver, "left").values()
+    assert all(
+        t["air_bone_gap_db"] is None or t["air_bone_gap_db"] > GAP_ALSO_DB
+        for t in found["thresholds"]
+    )
+    assert worst_db(driver, "left", flat(45.0 + worse_db)) < 5.0
+    numbers = [about["number"] for about in driver.tells("tone", ear="left")]
+    counted = len(numbers) - len(checks)
+    assert found["tones"] == counted, "what a check is answered changes no threshold"
+
+
+@pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 80.0], 20.0))
+def test_ears_that_are_alike_are_asked_nothing_more(level_db_hl: float) -> None:
+    driver = measure(Head(flat(level_db_hl), flat(level_db_hl)))
+
+    assert driver.tells("tone", purpose=Purpose.PLATEAU) == []
+
+
+def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
+    driver = Driver(Settings(), BEHIND_A_GAP, can_mask=True)
+    driver.feed(events.Started(True))
+    driver.run_until(lambda _: driver.purpose == Purpose.PLATEAU)
+    driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="no-such-output"))
+    driver.run()
+
+    assert len(driver.tells("tone", purpose=Purpose.PLATEAU)) == 1
+    assert "an air-bone gap of" in reason_words(driver.result["remarks"])
+
+
+OTHER_EAR: Final = Threshold(45.0, 42.0, 48.0)
+
+
+@pytest.mark.parametrize(
+    ("level", "other", "highest", "noise", "gap"),
+    [
+        (65.0, OTHER_EAR, 100.0, 75.0, 50.0),
+        (65.0, OTHER_EAR, 64.0, 64.0, 39.0),  # what can be had is enough
+        (65.0, OTHER_EAR, 59.0, None, None),  # it is not
+        (60.0, Threshold(10.0, 6.0, 14.0), 100.0, 44.0, 24.0),  # it has no greater gap
+        (20.0, OTHER_EAR, 100.0, None, None),  # the other ear would not hear so little noise
+    ],
+)
+def test_the_noise_of_a_check(
+    level: float, other: Threshold, highest: float, noise: float | None, gap: float | None
+) -> None:
+    check = Check.of(1000, level, 40.0, other, highest)
+
+    assert (check and check.noise_db_hl, check and check.gap_db) == (noise, gap)
+
+
+def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
+    plateau, asked = Plateau(), []
+    said_hz = [250, 500, 1000, 2000, 3000, 4000, 6000, 8000]
+    while said_hz:
+        checks = {f: Check(f, 60.0, 70.0, 50.0) for f in said_hz}
+        plateau.due = plateau.choose(said_hz, checks)
+        assert plateau.due is not None
+        asked.append(plateau.due.frequency_hz)
+        plateau.take_answer(heard=True, with_noise=True)
+        said_hz = [f for f in said_hz if plateau.gap_db(f) is None]
+
+    assert asked == [500, 6000]
+    assert plateau.over
+
+
+# The noise in time
+
+
+def to_masked(driver: Driver) -> events.Play:
+    """Go on to a tone with noise that is about to begin."""
+    driver.feed(events.Started(True))
+    driver.run_until(lambda action: isinstance(action, events.Mask))
+    play = driver.run_until(lambda action: isinstance(action, events.Play))
+    assert isinstance(play, events.Play)
+    return play
+
+
+def asymmetric(**about: Any) -> Driver:
+    return Driver(Settings(**about), ASYMMETRIC, can_mask=True)
+
+
+def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -> None:
+    driver = asymmetric()
+    play = to_masked(driver)
+    at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, events.Mask))
+
+    assert driver.now_us - at_us >= 1000 * driver.settings.pause_ms_min
+    assert (mask.number, mask.route.ear, mask.frequency_hz) == (
+        play.number, OTHER[play.route.ear], play.frequency_hz,
+    )  # fmt: skip
+    assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in say(mask.why)
+    assert driver.tells("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
+
+
+def test_a_silence_among_masked_tones_has_their_noise() -> None:
+    """Or it would be known for a silence by that."""
+    driver = measure(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
+    catches = {about["number"] for about in driver.tells("catch", ear="left")}
+    of_catches = [noise for noise in noises(driver) if noise.number in catches]
+
+    assert len(of_catches) >= 4
+    for noise in of_catches:
+        before = next(each for each in reversed(noises(driver)) if each.number < noise.number)
+        assert (noise.level_db_hl, noise.frequency_hz) == (before.level_db_hl, before.frequency_hz)
+
+
+def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() -> None:
+    driver, aborted = asymmetric(), asymmetric()
+    play, _ = to_masked(driver), to_masked(aborted)
+    mask = driver.board.noise
+    for each, event in ((driver, events.Paused()), (aborted, events.Aborted())):
+        assert each.board.noise is not None
+        assert isinstance(each.feed(event)[0], events.Silence)
+        assert each.board.noise is None
+    driver.forget()
+
+    assert mask in driver.feed(events.Continued())
+    assert driver.run_to_tone() == play
+
+
+@pytest.mark.parametrize("tone_known", [True, False])
+def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -> None:
+    """It has been silent since: a tone that it knows may have been heard without noise."""
+    driver = asymmetric()
+    play = to_masked(driver)
+    mask = driver.board.noise
+    driver.feed(events.BoardLost())
+    driver.forget()
+
+    assert mask in driver.feed(events.BoardReady(tone_known, can_mask=True))
+    assert driver.run_to_tone() == play
+
+
+def test_another_board_without_noise_plays_the_tone_without() -> None:
+    driver = asymmetric()
+    to_masked(driver)
+    driver.feed(events.BoardLost())
+    driver.forget()
+    driver.board.noise = None
+    count = len(noises(driver))
+    driver.feed(events.BoardReady(False, can_mask=False))
+    driver.run()
+
+    assert len(noises(driver)) == count
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
+
+
+def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
+    driver = asymmetric()
+    driver.feed(events.Started(True))
+    while driver.test.state != "finished":
+        if any(isinstance(action, events.Mask) for action in driver.step()):
+            driver.board.noise = None
+            unmask, told = driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
+            assert unmask == events.Unmask()
+            assert isinstance(told, UnmaskedTold)
+            assert told.why == reason(Code.NOISE_REFUSED, told="limit")
+
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
+    assert driver.ear("left")["tones_masked"] == 0
+    refused = {"code": "noise-refused", "told": "limit"}
+    assert driver.result["remarks"][0]["why"] == refused
+
+
+def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_again() -> None:
+    driver = asymmetric()
+    play = to_masked(driver)
+    silence, told, mask, *_ = driver.test.handle(driver.now_us, events.NoiseEnded())
+    assert silence == events.Silence()
+    assert isinstance(told, VoidTold)
+    assert told.number == play.number
+    assert mask == driver.test.presenter.noise.due
+    assert driver.test.state == PAUSE_BEFORE
+
+
+def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
+    driver = asymmetric()
+    driver.feed(events.Started(True))
+    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
+    to_masked(driver)
+    driver.feed(events.Paused())
+    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
+
+
+@pytest.mark.parametrize("first_ear", ["left", "right"])
+def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear: str) -> None:
+    """Nothing of a refused command is done, so what played would go on."""
+    driver = asymmetric(first_ear=first_ear)
+    driver.feed(events.Started(True))
+    refused, unmasked = 0, 0
+    while driver.test.state != "finished":
+        before = driver.board.noise
+        for action in driver.step():
+            if isinstance(action, events.Mask) and action.level_db_hl > MODEST_DB_HL:
+                refused += 1
+                driver.board.noise = before
+                driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
+            if isinstance(action, events.Play):
+                assert driver.board.noise == driver.test.presenter.noise.due
+                silent = driver.board.noise is None
+                unmasked += silent and bool(driver.test.presenter.noise.cover.why)
+
+    assert refused > 5
+    assert unmasked > 5
+    assert driver.ear("left")["tones_masked"] > 5, "some were allowed"
+
+
+def test_no_noise_is_left_where_none_is_due() -> None:
+    """In an ear that is tested next, or with a tone that needs none."""
+    driver = asymmetric(first_ear="left")
+    driver.feed(events.Started(True))
+    ears_with_noise = set()
+    while driver.test.state != "finished":
+        for action in driver.step():
+            if isinstance(action, events.Play):
+                assert (
+                    driver.board.noise is None
+                    or driver.board.noise.route.ear == OTHER[action.route.ear]
+                )
+                assert driver.board.noise is None or driver.board.noise.number == action.number
+                ears_with_noise |= {driver.board.noise.route.ear} if driver.board.noise else set()
+
+    assert ears_with_noise == {"right"}
+    assert driver.board.noise is None
+
+
+def test_the_same_events_give_the_same_noise() -> None:
+    driver = measure(Head(rising, falling), conduct="clinical", catch_rate=0.2)
+    other = HearingTest(driver.settings)
+
+    actions = [action for at, event in driver.events for action in other.handle(at, event)]
+
+    assert actions == driver.actions
+    assert any(isinstance(action, events.Unmask) for action in actions)
+    assert driver.tells("answer", purpose=Purpose.CATCH)
+
+
+def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A journal of nothing but pauses is followed in the time of its lines."""
+    driver = asymmetric()
+    driver.feed(events.Started(True))
+    noise = driver.run_until(lambda action: isinstance(action, events.Mask))
+    looks: list[Route] = []
+    cover = CrossHearing.cover
+
+    def count(self: CrossHearing, route: Route, presentation: Presentation) -> Cover:
+        looks.append(route)
+        return cover(self, route, presentation)
+
+    monkeypatch.setattr(CrossHearing, "cover", count)
+    for _ in range(50):
+        driver.feed(events.Paused())
+        driver.feed(events.Continued())
+        assert driver.board.noise == noise
+    assert not looks, "it was looked at before the first pause"
+    driver.feed(events.BoardReady(tone_known=False, can_mask=False))
+    assert (driver.test.presenter.noise.due, len(looks)) == (None, 1), "it may have none now"
+
+
+def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_more() -> None:
+    """So the shadow of a conductive ear is no ear of its own at one frequency."""
+
+    def threshold_db_hl(ear: str, frequency_hz: float) -> float:
+        shadow_db_hl = 47.0 if frequency_hz > 3500.0 else 57.0
+        return 45.0 if ear == "right" else shadow_db_hl
+
+    driver = run_to_end(Settings(masking="off"), Ears(threshold_db_hl))
+    found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
+    assert max(t["air_bone_gap_db"] for t in found) > GAP_ALSO_DB
+    assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}
+
+
+@given(
+    tone=st.integers(-10, 80), air=st.integers(-10, 100), bone_gap=st.integers(0, 60),
+    occlusion=st.sampled_from((0, 5, 10, 15, 20, 30)), attenuation=st.sampled_from((40, 50, 55)),
+    share=st.floats(0.0, 1.0),
+)  # fmt: skip
+def test_noise_hides_a_tone_by_bone_from_a_closed_ear_whatever_its_gap_is(
+    tone: int, air: int, bone_gap: int, occlusion: int, attenuation: int, share: float
+) -> None:
+    """A gap keeps noise out, and as much of the occlusion effect: that of simulated heads."""
+    other = Threshold(air, air - 5.0, air + 5.0, bone_low_db_hl=float(air - bone_gap))
+    try:
+        noise = bone_noise_db_hl(tone, attenuation, occlusion, other, math.inf)
+    except UnmaskableError:
+        largest = min(bone_gap, GAP_MAX_DB, air + 10)
+        least = max(tone + max(occlusion, largest) + HIDDEN_DB, air + 5.0)
+        assert least > tone + attenuation - OWN_MARGIN_DB
+        return
+    gap = share * other.gap_db
+    at_cochlea = tone + max(occlusion - gap, 0.0)
+    assert noise - gap >= at_cochlea + HIDDEN_DB - 1e-9
+    assert noise >= other.high_db_hl
+    assert noise - attenuation <= tone - OWN_MARGIN_DB + 1.0, "rounded up to whole dB"

@@ -1,0 +1,573 @@
+"""What holds for every listener, every setting and every order of events."""
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
+from firmware_py.ear.listening import LATE_TONES_MAX
+from firmware_py.presenting.presenter import (
+    FINISHED,
+    LATE,
+    LISTENING,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    STARTING,
+    STARTS_MAX,
+)
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.events import (
+    HEARD_BUTTON,
+    NOBODY,
+    OPERATOR,
+    UNSURE_BUTTON,
+    Aborted,
+    Action,
+    AskBoardTime,
+    BoardDisbelieved,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Continued,
+    EarNamed,
+    EquipmentHeard,
+    Event,
+    Finish,
+    NoiseEnded,
+    NoiseRefused,
+    Paused,
+    Play,
+    RecordedAction,
+    Started,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+    as_record,
+)
+from firmware_py.terms.outcomes import UNSURE, WITH_NUMBERS, Outcome, Purpose
+from firmware_py.terms.randomness import uniform
+from firmware_py.terms.reasons import Code, as_json
+from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.settings import CONDUCTS, STEP_UP_MAX_DB, Settings
+from firmware_py.terms.tells import Tell
+from tests import budget
+from tests.budget import either
+from tests.session.driver import (
+    REACTION_US,
+    AlwaysPresses,
+    Driver,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    flat,
+    run_to_end,
+)
+
+Drawn = TypeVar("Drawn")
+
+STATES = {READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, PAUSED, FINISHED}
+RESPONSE_STREAM = 77  # of the listeners here
+
+EVERYTHING = settings.get_current_profile_name() == budget.ALL
+
+
+# --- Listeners and settings at random ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Person(Listener):
+    """Linear thresholds on log2 frequency, an error of the level, and mishaps; all from a seed."""
+
+    left_db_hl: tuple[float, float]  # at 125 and at 8000 Hz
+    right_db_hl: tuple[float, float]
+    noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+    reaction_us: int
+    seed: int
+    unsure_db: float = 0.0
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        low, high = self.left_db_hl if tone.ear == "left" else self.right_db_hl
+        threshold_db_hl = low + (high - low) * math.log2(tone.frequency_hz / 125.0) / 6.0
+        error_db = self.noise_db * (2.0 * self._chance(3 * tone.number) - 1.0)
+        if self._chance(3 * tone.number + 1) < self.lapse_rate:
+            return None
+        above_db = tone.level_db_hl - threshold_db_hl - error_db
+        if above_db < -self.unsure_db:
+            return None
+        return self.reaction_us, UNSURE_BUTTON if above_db < self.unsure_db else HEARD_BUTTON
+
+    def to_silence(self, number: int) -> Reaction:
+        chance = self._chance(3 * number + 2)
+        if chance >= self.false_alarm_rate:
+            return None
+        unsure = self.unsure_db > 0.0 and 2.0 * chance < self.false_alarm_rate
+        return REACTION_US, UNSURE_BUTTON if unsure else HEARD_BUTTON
+
+    def _chance(self, index: int) -> float:
+        return uniform(self.seed, RESPONSE_STREAM, index)
+
+
+thresholds = st.tuples(st.floats(-40.0, 140.0), st.floats(-40.0, 140.0))
+people = st.builds(
+    Person,
+    thresholds,
+    thresholds,
+    st.sampled_from([0.0, 2.0, 6.0]),
+    st.sampled_from([0.0, 0.03, 0.3]),
+    st.sampled_from([0.0, 0.05, 0.4, 1.0]),
+    st.sampled_from([0, 120_000, 400_000, 2_000_000, 5_000_000]),
+    st.integers(0, 1000),
+    st.sampled_from([0.0, 0.0, 4.0, 30.0]),
+)
+
+
+@st.composite
+def any_settings(draw: st.DrawFn) -> Settings:
+    profile = draw(st.sampled_from(["default", "default", "gp-pta-2015"]))
+    two_buttons = profile == "default" and draw(st.booleans())
+    limit_db_hl = draw(st.sampled_from([40.0, 55.5, 100.0, 120.0]) | st.floats(40.0, 120.0))
+    return Settings(
+        conduct=draw(st.sampled_from([*CONDUCTS])),
+        ears=draw(st.sampled_from(["both", "left", "right"])),
+        first_ear=draw(st.sampled_from(["better", "left", "right"])),
+        profile=profile,
+        response_noise_db=draw(st.none() | st.sampled_from([0.1, 2.0, 30.0])),
+        frequency_min_hz=draw(st.sampled_from([125.0, 250.0, 1000.0])),
+        frequency_max_hz=draw(st.sampled_from([1001.0, 4000.0, 8000.0])),
+        level_min_db_hl=draw(st.sampled_from([-10.0, 0.0, 20.0]) | st.floats(-10.0, 20.0)),
+        level_max_db_hl=limit_db_hl,
+        loud_confirmed=True,
+        level_step_db=draw(st.sampled_from([0.1, 1.0, 5.0]) | st.floats(0.1, 5.0)),
+        familiar_level_db_hl=draw(st.sampled_from([-10.0, 40.0, 60.0])),
+        tones_min=draw(st.integers(1, 20)),
+        tones_max=draw(st.integers(20, 45)),
+        stop_half_width_db=draw(st.sampled_from([1.0, 6.0, 16.0])),
+        stop_information_bits=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        catch_rate=draw(st.sampled_from([0.0, 0.1, 0.5])),
+        retest=draw(st.booleans()),
+        unsure_button=two_buttons,
+        unsure_half_width_db=draw(st.sampled_from([None, 4.0])) if two_buttons else None,
+        seed=draw(st.integers(0, 2**63 - 1)),
+        ask_all=draw(st.booleans()),
+        confirm=draw(st.sampled_from(["none", "hughson-westlake"])),
+        confirm_frequencies_hz=(1000,),
+    )
+
+
+def check_levels(plays: list[Play], s: Settings) -> None:
+    """Check every tone of an ear against the limits, and against the tones before it."""
+    for place, play in enumerate(plays):
+        level = play.level_db_hl
+        ceiling_db_hl = max(s.familiar_level_db_hl, s.level_min_db_hl)
+        if place:
+            nearby = [p for p in plays[:place] if near(p.frequency_hz, play.frequency_hz)]
+            known_db_hl = [p.level_db_hl for p in [plays[place - 1], *nearby]]
+            ceiling_db_hl = max(known_db_hl) + STEP_UP_MAX_DB
+        steps = (level - s.level_min_db_hl) / s.level_step_db
+
+        assert s.level_min_db_hl <= level <= s.level_max_db_hl
+        assert level <= ceiling_db_hl
+        assert level in (s.level_max_db_hl, ceiling_db_hl) or abs(steps - round(steps)) < 1e-9
+        assert s.frequency_min_hz <= play.frequency_hz <= s.frequency_max_hz
+
+
+def near(frequency_hz: float, other_hz: float) -> bool:
+    return other_hz / math.sqrt(2.0) <= frequency_hz <= other_hz * math.sqrt(2.0)
+
+
+def check_result(result: dict[str, Any], s: Settings) -> None:
+    """Check that a result is JSON without NaN, and has numbers where something was measured."""
+    json.dumps(result, allow_nan=False)
+    for ear in result["ears"]:
+        tones_max = s.tones_max + ATTENTION_TONES_MAX
+        if any(
+            (each["code"], each.get("ear")) == ("broken-off", ear["ear"])
+            for each in result["remarks"]
+        ):
+            tones_max += CHECKS_MAX * tones_max  # what came before each check is asked again
+        unsure, unsure_alarms = ear["tones_unsure"], ear["unsure_alarms"]
+        assert (
+            0
+            <= ear["tones_heard"]
+            <= ear["tones_heard"] + unsure
+            <= ear["tones"]
+            <= tones_max + LATE_TONES_MAX
+        )
+        assert 0 <= ear["false_alarms"] <= ear["false_alarms"] + unsure_alarms
+        assert ear["false_alarms"] + unsure_alarms <= ear["catch_trials"]
+        assert s.unsure_button or unsure == unsure_alarms == 0
+        for found in ear["thresholds"]:
+            level, sd = found["threshold_db_hl"], found["sd_db"]
+            assert (level is not None) == (sd is not None) == (found["mark"] in WITH_NUMBERS)
+            if found["mark"] == Outcome.MEASURED:
+                assert s.level_min_db_hl < level < s.level_max_db_hl
+            assert sd is None or 0.0 < sd < 100.0
+            low, high = found["low_db_hl"], found["high_db_hl"]
+            assert (level is low is high is None) or low < level < high
+
+
+# Above the cap a silent trial came before a check of attention, and the tone allowed for the check
+# was spent on the measurement.
+CHECKS_WITH_CATCHES = Settings(
+    ears="both", first_ear="right", response_noise_db=0.1, frequency_min_hz=125.0,
+    frequency_max_hz=1001.0, level_max_db_hl=100.0, loud_confirmed=True, level_step_db=5.0,
+    tones_min=1, tones_max=25, stop_half_width_db=1.0, catch_rate=0.5, unsure_button=True,
+    unsure_half_width_db=4.0, retest=False, seed=3000,
+)  # fmt: skip
+
+
+@settings(max_examples=either(12, 150))
+@example(CHECKS_WITH_CATCHES, Person((0.0, 0.0), (125.0, 8.0), 6.0, 0.0, 0.0, 120000, 47, 0.0))
+@given(any_settings(), people)
+def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Person) -> None:
+    driver = Driver(s, person)
+    driver.run()
+    result = driver.result
+
+    assert result["outcome"] == "complete"
+    check_result(result, s)
+    for ear in result["ears"]:
+        plays = list(dict.fromkeys(play for play in driver.plays if play.route.ear == ear["ear"]))
+        confirming, checking = (
+            {told["number"] for told in driver.tells("tone", ear=ear["ear"], purpose=purpose)}
+            for purpose in (Purpose.CONFIRM, Purpose.CHECK)
+        )
+        assert len(plays) == ear["tones"] + len(confirming) + len(checking)
+        assert len(confirming) == sum(each["tones"] for each in ear["confirmed"])
+        check_levels(plays, s)
+        # Those of checks, and those that were asked before nobody listened, are not among them.
+        assert ear["catch_trials"] <= len(driver.tells("answer", ear=ear["ear"], purpose="catch"))
+        if ear["tones_heard"] in (0, ear["tones"]) and not ear["tones_unsure"]:
+            assert ear["outcome"] in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.UNRELIABLE)
+
+
+@pytest.mark.parametrize(
+    ("listener", "outcome"),
+    [
+        (NeverPresses(), "no-response"),
+        (flat(-99), "hears-all"),
+        (AlwaysPresses(), "unreliable"),
+    ],
+)
+@settings(max_examples=either(8, 25))
+@given(s=any_settings())
+def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
+    listener: Listener, outcome: str, s: Settings
+) -> None:
+    driver = Driver(s, listener)
+    driver.run()
+    for ear in driver.result["ears"]:
+        assert ear["outcome"] == outcome
+        found = {each["mark"]: each["threshold_db_hl"] for each in ear["thresholds"]}
+        assert found.keys() <= {outcome, Outcome.INFERRED, Outcome.INCOMPLETE}
+        assert outcome == "hears-all" or ear["verdict"] != "valid"
+        assert found.get(outcome) is None
+
+
+# --- A pure function of the events ---------------------------------------------------------------
+
+
+def replay_events(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
+    test = HearingTest(s)
+    return [action for at_us, event in events for action in test.handle(at_us, event)]
+
+
+@settings(max_examples=either(5, 15))
+@given(any_settings(), people)
+def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: Person) -> None:
+    driver = Driver(s, person)
+    driver.run()
+
+    assert repr(replay_events(s, driver.events)) == repr(driver.actions)
+
+
+def test_to_look_at_a_test_and_another_in_between_change_nothing() -> None:
+    """Two tests in one process share nothing."""
+    driver = run_to_end(Settings(ears="left", seed=3), flat(40))
+    other = Driver(Settings(seed=4), flat(10))
+    other.feed(Started())
+    test, actions = HearingTest(driver.settings), []
+    for at_us, event in driver.events:
+        actions += test.handle(at_us, event)
+        test.result()
+        for ear in test.ears.values():
+            ear.audiogram.widest()
+            if not ear.over:
+                assert ear.next_presentation(test.number) == ear.next_presentation(test.number)
+        if other.test.state != FINISHED:
+            other.step()
+
+    assert repr(actions) == repr(driver.actions)
+
+
+ANOTHER_PROCESS = """
+import sys, json, hashlib
+from firmware_py.terms.events import event_from_record
+from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.settings import Settings
+
+values, events = json.load(sys.stdin)
+test = HearingTest(Settings.from_record(values))
+actions = [a for at_us, event in events for a in test.handle(at_us, event_from_record(event))]
+print(hashlib.sha256(repr(actions).encode()).hexdigest())
+"""
+
+
+def test_the_same_events_give_the_same_actions_in_another_process() -> None:
+    person = Person((10.0, 60.0), (30.0, 40.0), 2.0, 0.05, 0.1, REACTION_US, 5)
+    driver = run_to_end(Settings(seed=9, catch_rate=0.2), person)
+    here = hashlib.sha256(repr(driver.actions).encode()).hexdigest()
+    record = json.dumps(
+        [driver.settings.as_record(), [(at_us, as_record(event)) for at_us, event in driver.events]]
+    )
+
+    for seed in ("0", "20260101"):
+        done = subprocess.run(
+            [sys.executable, "-c", ANOTHER_PROCESS],
+            input=record, capture_output=True, text=True, check=True, timeout=120,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert done.stdout.strip() == here
+
+
+# --- Events out of place -------------------------------------------------------------------------
+
+
+def every_event(number: int) -> Iterator[Event]:
+    """Give one of each kind and value that makes a difference."""
+    yield from (Started(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
+    yield from (BoardLost(), BoardReady(True), BoardReady(False), Aborted())
+    yield BoardDisbelieved()
+    yield from (EquipmentHeard(OPERATOR), EquipmentHeard(NOBODY))
+    yield from (EarNamed(LEFT), EarNamed(RIGHT), EarNamed(UNSURE))
+    yield from (BoardReady(True, True), BoardReady(False, True))
+    yield from (NoiseRefused.by(Code.NOISE_REFUSED, told="limit"), NoiseEnded())
+    yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))
+    yield from (ButtonPressed(0, 2), ButtonPressed(1_000_000, 2), ButtonReleased(1, 2))
+    yield from (BoardTime(0), BoardTime(2**62))
+    yield from (ToneStarted(number, 5), ToneStarted(number + 1, 5))
+    yield from (ToneEnded(number, 9, False), ToneEnded(number, 9, True))
+
+
+def test_every_kind_of_event_is_tried() -> None:
+    assert {type(event) for event in every_event(1)} == {*Event.KINDS.values()}
+
+
+BRIEF = Settings(
+    ears="left", tones_min=1, stop_half_width_db=40.0,
+    frequency_min_hz=1000.0, frequency_max_hz=1001.0,
+)  # fmt: skip
+WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
+BUTTONS = (ButtonPressed, ButtonReleased)
+
+PATHS: dict[str, list[Event]] = {
+    "ready": [],
+    "ready, board lost": [BoardLost()],
+    "paused before it began": [Paused()],
+    "pause": [Started()],
+    "pause, board lost": [Started(), BoardLost()],
+    "starting": [Started(), TimePassed()],
+    "starting, board lost": [Started(), TimePassed(), BoardLost()],
+    "listening": [Started(), TimePassed(), ToneStarted(1, 5)],
+    "listening, board lost": [Started(), TimePassed(), ToneStarted(1, 5), BoardLost()],
+    "late": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed()],
+    "late, board lost": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed(), BoardLost()],
+    "late, asked": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed(), TimePassed()],
+    "paused": [Started(), TimePassed(), ToneStarted(1, 5), Paused()],
+    "finished": [Started(), Aborted()],
+}
+
+
+def lead(path: str, *events: Event) -> tuple[HearingTest, int]:
+    """Give a test the events of a path and these; return it and the time."""
+    now_us, test = 0, HearingTest(BRIEF)
+    for event in (*PATHS[path], *events):
+        now_us += 10_000_000
+        check_actions(test.handle(now_us, event), now_us, test)
+    return test, now_us
+
+
+def some(all_of_them: Iterable[Drawn], few: int, seed: str) -> list[Drawn]:
+    """All of them, or a few that are drawn by this seed: `make test` has no time for more."""
+    found = list(all_of_them)
+    return found if EVERYTHING else Random(seed).sample(found, few)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
+    for first, second in some(itertools.product(every_event(1), repeat=2), 120, path):
+        test, _ = lead(path, first, second)
+        check_result(test.result().to_record(), BRIEF)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_after_any_event_in_any_state_a_test_can_still_come_to_its_end(path: str) -> None:
+    for event in some(every_event(1), 5, path):
+        live_to_the_end(*lead(path, event))
+
+
+def check_actions(actions: list[Action], now_us: int, test: HearingTest) -> None:
+    """Check what is true of all actions, whatever led to them."""
+    assert test.state in STATES
+    assert sum(isinstance(action, Finish) for action in actions) == (
+        test.state == FINISHED and bool(actions)
+    )
+    for action in actions:
+        match action:
+            case Wait(until_us):
+                assert until_us <= now_us + WAIT_US_MAX
+            case Tell():
+                json.dumps(as_json([*action.figures().values()]), allow_nan=False)
+            case Play(number, ear):
+                assert number == test.number
+                assert ear in test.ears
+            case RecordedAction():
+                json.dumps(as_record(action), allow_nan=False)
+
+
+def live_to_the_end(test: HearingTest, now_us: int) -> None:
+    """See that a test comes to its end when from now on everything works."""
+    now_us, actions = now_us + 1, test.handle(now_us + 1, BoardReady(tone_known=False))
+    for step in range(2000):
+        check_actions(actions, now_us, test)
+        if test.state == FINISHED:
+            return
+        now_us += 30_000_000
+        event: Event = TimePassed()
+        if test.state == READY:
+            event = Started()
+        elif test.state == PAUSED:
+            event = Continued()
+        elif test.state == STARTING:
+            event = ToneStarted(test.number, now_us)
+        elif test.state == LISTENING and step % 3 == 1:
+            event = ButtonPressed(now_us - 29_500_000)
+        elif test.state in (LISTENING, LATE) and AskBoardTime() in actions:
+            event = BoardTime(now_us)
+        actions = test.handle(now_us, event)
+    raise AssertionError(f"{test.state} for ever")
+
+
+class AnyEvents(RuleBasedStateMachine):
+    """Every event at every time, with times of the board from right to absurd."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_us = 0
+        self.onset_us = 1_000_000
+        self.events: list[tuple[int, Event]] = []
+        self.actions: list[Action] = []
+
+    @initialize(s=any_settings())
+    def begin(self, s: Settings) -> None:
+        self.settings = s
+        self.test = HearingTest(s)
+
+    def feed(self, event: Event) -> list[Action]:
+        before = self.test.state
+        actions = self.test.handle(self.now_us, event)
+        self.events.append((self.now_us, event))
+        self.actions += actions
+        check_actions(actions, self.now_us, self.test)
+        assert not (before == FINISHED and actions)
+        if any(isinstance(action, Play) for action in actions):
+            # The pause has been: before the tone, or after one that was not answered.
+            assert before == PAUSE_BEFORE or (before == LATE and isinstance(event, BoardTime))
+        return actions
+
+    @rule(passed_us=st.integers(0, 30_000_000))
+    def time_passes(self, passed_us: int) -> None:
+        self.now_us += passed_us
+        self.feed(TimePassed())
+
+    @rule(event=st.sampled_from([Started(), Paused(), Continued(), BoardLost()]))
+    def somebody_says(self, event: Event) -> None:
+        self.feed(event)
+
+    @rule(tone_known=st.booleans())
+    def the_board_is_back(self, tone_known: bool) -> None:
+        self.feed(BoardReady(tone_known))
+
+    @rule(other=st.integers(-1, 1), onset_us=st.integers(-(2**62), 2**62))
+    def a_tone_begins(self, other: int, onset_us: int) -> None:
+        self.feed(ToneStarted(self.test.number + other, onset_us))
+
+    @rule(other=st.integers(-1, 1), cut=st.booleans())
+    def a_tone_ends(self, other: int, cut: bool) -> None:
+        self.feed(ToneEnded(self.test.number + other, self.onset_us, cut))
+
+    @rule(
+        at_us=st.integers(-(2**62), 2**62),
+        kind=st.sampled_from([ButtonPressed, ButtonReleased, BoardTime]),
+        button=st.sampled_from([HEARD_BUTTON, UNSURE_BUTTON]),
+    )
+    def the_board_tells(self, at_us: int, kind: type[ButtonPressed], button: int) -> None:
+        self.feed(kind(at_us, button) if kind in BUTTONS else kind(at_us))
+
+    @rule(answers=st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=25))
+    def all_goes_well_for_a_while(self, answers: list[bool | None]) -> None:
+        """Bring the test forward by these answers, if it is not held up."""
+        for heard in answers:
+            self.onset_us += 90_000_000
+            self.now_us += 30_000_000
+            self.feed(TimePassed())
+            self.feed(ToneStarted(self.test.number, self.onset_us))
+            if heard is None:
+                self.feed(ButtonPressed(self.onset_us + 400_000, UNSURE_BUTTON))
+            if heard:
+                self.feed(ButtonPressed(self.onset_us + 500_000))
+            else:
+                for _ in range(2):  # the window, and the pause after it
+                    self.now_us += 30_000_000
+                    self.feed(TimePassed())
+                self.feed(BoardTime(self.onset_us + 60_000_000))
+
+    @rule(chance=st.integers(0, 9))
+    def the_operator_has_enough(self, chance: int) -> None:
+        if chance == 0:
+            self.feed(Aborted())
+
+    @invariant()
+    def the_rules_hold(self) -> None:
+        if not self.events:
+            return
+        finishes = [action for action in self.actions if isinstance(action, Finish)]
+        plays = [action for action in self.actions if isinstance(action, Play)]
+
+        check_result(self.test.result().to_record(), self.settings)
+        assert (self.test.state == FINISHED) == (self.test.outcome != "") == (len(finishes) == 1)
+        for ear in self.test.ears:
+            once = dict.fromkeys(play for play in plays if play.route == ear)
+            check_levels(list(once), self.settings)
+        if Continued() not in (event for _, event in self.events):
+            assert max(Counter(plays).values(), default=0) <= STARTS_MAX
+
+    def teardown(self) -> None:
+        if self.events:
+            assert repr(replay_events(self.settings, self.events)) == repr(self.actions)
+            live_to_the_end(self.test, self.now_us)
+
+
+AnyEvents.TestCase.settings = settings(max_examples=either(15, 50), stateful_step_count=25)
+TestAnyEvents = AnyEvents.TestCase

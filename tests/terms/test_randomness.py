@@ -1,0 +1,71 @@
+"""The random numbers: Philox words as published, the same everywhere and for ever."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_py.terms.randomness import CATCH_STREAM, PAUSE_STREAM, philox, uniform
+
+MASK = 2**64 - 1
+words = st.integers(0, MASK)
+seeds = st.integers(0, 2**63 - 1)
+indices = st.integers(0, 2**40)
+
+
+PI = (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
+PI_KEY = (0x452821E638D01377, 0xBE5466CF34E90C6C)
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "first_word"),
+    [
+        ((0, 0, 0, 0), (0, 0), 0x16554D9ECA36314C),
+        ((MASK, MASK, MASK, MASK), (MASK, MASK), 0x87B092C3013FE90B),
+        (PI, PI_KEY, 0xA528F45403E61D95),
+    ],
+)
+def test_the_first_word_is_the_one_known_of_random123(
+    counter: tuple[int, int, int, int], key: tuple[int, int], first_word: int
+) -> None:
+    assert philox(counter, key)[0] == first_word
+
+
+@given(st.tuples(words, words), st.tuples(words, words, words, words))
+def test_all_words_are_those_of_numpy(
+    key: tuple[int, int], counter: tuple[int, int, int, int]
+) -> None:
+    """An independent reference; it counts before it draws."""
+    generator = np.random.Philox(key=np.array(key, np.uint64), counter=np.array(counter, np.uint64))
+    after = (sum(w << (64 * i) for i, w in enumerate(counter)) + 1) & (2**256 - 1)
+    next_counter = tuple((after >> (64 * i)) & MASK for i in range(4))
+
+    assert philox(next_counter, key) == tuple(generator.random_raw(4).tolist())  # type: ignore[arg-type]
+
+
+@given(seeds, st.sampled_from([PAUSE_STREAM, CATCH_STREAM]), indices)
+def test_a_number_is_a_philox_word_of_seed_stream_and_index(
+    seed: int, stream: int, index: int
+) -> None:
+    generator = np.random.Philox(key=np.array([seed, stream], np.uint64), counter=index)
+
+    assert uniform(seed, stream, index) == (int(generator.random_raw()) >> 11) / 2**53
+
+
+@pytest.mark.parametrize(
+    ("seed", "stream", "index", "number"),
+    [
+        (1, PAUSE_STREAM, 1, 0.8586995772913664),
+        (1, CATCH_STREAM, 1, 0.018993736349934065),
+        (2**63 - 1, PAUSE_STREAM, 9999, 0.10765959130341174),
+    ],
+)
+def test_numbers_stay_what_they_were_in_the_first_version(
+    seed: int, stream: int, index: int, number: float
+) -> None:
+    assert uniform(seed, stream, index) == number
+
+
+@given(seeds, indices)
+def test_a_number_is_at_least_0_and_below_1(seed: int, index: int) -> None:
+    assert 0.0 <= uniform(seed, PAUSE_STREAM, index) < 1.0
