@@ -24,7 +24,7 @@ from firmware_py.platform.program import run_program
 
 DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
 STACK_BYTES_MAX: Final = 8192  # half of the smallest stack that a thread may have
-KERNELS: Final = "inference"  # the library of kernels knows these sources by their check sum
+KERNELS: Final = "inference"  # the library of kernels knows sources here by their check sum
 PAGE: Final = "operator.html"
 LAUNCHER: Final = """\
 #!/usr/bin/env python3

@@ -15,7 +15,7 @@ from firmware_py.inference.library import entry_count, sources
 ROOT = Path(__file__).parents[2]
 MODULES = [
     import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    for path in sources()
+    for path in sorted((ROOT / "firmware_py" / "inference").rglob("*.py"))
     if not path.stem.startswith("__")
 ]
 
@@ -57,6 +57,10 @@ def test_kernels_that_python_calls_are_entries() -> None:
     assert len(ENTRIES) == entry_count()
     for name in ENTRIES:
         assert len(KERNELS[name].signatures) == 1, name
+
+
+def test_a_library_knows_the_sources_of_all_kernels() -> None:
+    assert {Path(inspect.getfile(each.py_func)) for each in KERNELS.values()} <= {*sources()}
 
 
 @pytest.mark.parametrize("name", KERNELS)

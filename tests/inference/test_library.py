@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from firmware_py.inference import library as library_module
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Matrix, Vector
 from firmware_py.inference.laplace.arrays import Trials
@@ -29,6 +30,7 @@ from firmware_py.inference.library import (
     converters_of,
     hold,
     runs_on,
+    source_digest,
 )
 from firmware_py.inference.mixture.arrays import Tones
 
@@ -250,6 +252,30 @@ def test_a_library_that_is_there_and_cannot_be_used_is_named(
         assert done.returncode == 1
         assert last.startswith(f"firmware_py.inference.library.LibraryError: {why}")
         assert last.endswith(f"; {REMEDY}")
+
+
+@pytest.mark.parametrize(
+    ("name", "constant", "is_in_kernel"),
+    [
+        ("elementary.py", "LOG_2: Final = ", True),
+        ("laplace/arrays.py", "CURVATURE: Final = ", True),  # it has no kernel of its own
+        ("enough.py", "ANSWERS_MIN: Final = ", False),
+        ("laplace/standard_audiograms.py", "FREQUENCIES_HZ = (", False),
+    ],
+)
+def test_kernels_are_others_after_a_change_of_what_is_in_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, constant: str, is_in_kernel: bool
+) -> None:
+    """And after no other: to make them takes a minute."""
+    package = tmp_path / "inference"
+    unneeded = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(ROOT / "firmware_py" / "inference", package, ignore=unneeded)
+    monkeypatch.setattr(library_module, "__file__", str(package / "library.py"))
+    assert source_digest.__wrapped__() == source_digest()
+    source = (package / name).read_text("utf-8")
+    assert constant in source
+    (package / name).write_text(source.replace(constant, f"{constant}1"), "utf-8")
+    assert (source_digest.__wrapped__() != source_digest()) is is_in_kernel
 
 
 def test_without_a_library_and_without_numba_the_firmware_says_so(tmp_path: Path) -> None:
