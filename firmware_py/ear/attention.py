@@ -11,9 +11,9 @@ from typing import Final
 
 from firmware_py.ear import model_checks
 from firmware_py.ear.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
-from firmware_py.ear.model_checks import ClearTones, Pauses, clear_margin_db
+from firmware_py.ear.model_checks import ClearTones, clear_margin_db
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
-from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.outcomes import Outcome, Why
 from firmware_py.terms.presentation import Observation, without
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
@@ -31,7 +31,6 @@ class Attention:
     ----------
     answers : list of Observation
         Every tone before the confirmation, in order, those of the familiarisation included.
-    pauses : Pauses
     doubted : bool
         Whether the listener missed a clear tone in the other ear.
     away_tones : int
@@ -43,7 +42,6 @@ class Attention:
         self._levels = audiogram.levels
         self._estimator = audiogram.estimator
         self.answers: list[Observation] = []
-        self.pauses = Pauses()
         self.doubted = False
         self.away_tones = 0
         self.runs_asked_again = 0
@@ -168,10 +166,18 @@ class Attention:
         self._checks = without(self._checks, observations)
         return before - self.checks_asked
 
+    def forget_by(self, why: Why, observations: list[Observation]) -> None:
+        """Forget answers that are to be asked again, or count them as given without attention."""
+        if why == Why.LATE_START:
+            self.forget(observations)
+        else:
+            self.runs_asked_again += 1
+            self.away_tones += len(observations)
+
     def away(self, tones: list[Observation]) -> list[Observation]:
         """Return those of the estimator's tones that were answered in runs without attention."""
         if not self.modelled:
             return []
-        if self._audiogram.asked.moves_with_noise():  # the other ear answers: the listener attends
+        if self._audiogram.marks.moves_with_noise():  # the other ear answers: the listener attends
             return []
         return [tones[i] for i in model_checks.tones_away(self._estimator.attended.tolist())]

@@ -79,19 +79,19 @@ class Bracketing:
 
     def _is_used_up(self, estimate: Estimate) -> bool:
         """Return whether a bound of the levels was asked there often enough."""
-        asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
-        bound = max(asked.silent_at_limit(frequency_hz), asked.times_heard_at_floor(frequency_hz))
+        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
+        bound = max(marks.silent_at_limit(frequency_hz), marks.times_heard_at_floor(frequency_hz))
         # What is perhaps beyond its limit is asked there by the measurement, once more.
         perhaps = estimate.mark == Outcome.INCOMPLETE and not self._all
         return bound >= SAME_TONE_MAX or perhaps
 
     def _sides_missing(self, estimate: Estimate) -> int:
-        asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
+        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
         if estimate.side != Outcome.MEASURED:
             return 1
-        above = min(asked.answers_above(frequency_hz, estimate.low_db_hl), 1)
-        wanted = asked.silent_below_min
-        below = min(asked.silent_below(frequency_hz, estimate.high_db_hl), wanted)
+        above = min(marks.answers_above(frequency_hz, estimate.low_db_hl), 1)
+        wanted = marks.silent_below_min
+        below = min(marks.silent_below(frequency_hz, estimate.high_db_hl), wanted)
         return 1 + wanted - above - below
 
     def _level(self, estimate: Estimate) -> float:
@@ -100,14 +100,14 @@ class Bracketing:
         It is the end of the band on the side that is missing; if both are, the middle makes one of
         them.
         """
-        asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
+        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
         limit_db_hl, floor_db_hl = self._levels.limit_db_hl(frequency_hz), self._levels.floor_db_hl
         if estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
             return limit_db_hl
         if estimate.side == Outcome.HEARS_ALL:
             return floor_db_hl
-        above = asked.answers_above(frequency_hz, estimate.low_db_hl) > 0
-        below = asked.silent_below(frequency_hz, estimate.high_db_hl)
+        above = marks.answers_above(frequency_hz, estimate.low_db_hl) > 0
+        below = marks.silent_below(frequency_hz, estimate.high_db_hl)
         level_db_hl = estimate.mean_db_hl
         if above or below:
             level_db_hl = estimate.low_db_hl if above else estimate.high_db_hl

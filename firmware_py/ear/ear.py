@@ -1,40 +1,44 @@
-"""The test of one ear: what to present next, and what the answers mean. No time in it.
+"""The test of one ear by a route: what is known, what is due, and what changes it. No time in it.
 
-Familiarisation, measurement and retest follow each other, and after both ears a confirmation if it
-is wanted; catch trials stand between their tones. Each is a module of its own; this one joins them.
-
-An answer is True (heard), False (silence) or None (unsure, where there is a button for that). What
-unsure means outside the estimator, each phase says.
+What comes next is in `course.py`; each part has a file of its own.
 """
 
+from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.ear.asking import Look, ReasonToAsk
-from firmware_py.ear.caps import CHECKS_MAX
-from firmware_py.ear.confirmation import confirmation_of
-from firmware_py.ear.ear_parts import EarParts
+from firmware_py.ear.agenda import Allow, Ask, Begin, EarStep, End, Forget, LookedAt
+from firmware_py.ear.attention import Attention
+from firmware_py.ear.belief import Belief
+from firmware_py.ear.bracketing import Bracketing
+from firmware_py.ear.caps import tones_that_count_max
+from firmware_py.ear.catch_trials import CatchTrials
+from firmware_py.ear.confirmation import Confirmation, confirmation_of
+from firmware_py.ear.evidence import Evidence, OtherEar
 from firmware_py.ear.familiarisation import Familiarisation
-from firmware_py.ear.levels import Highest, no_limit
-from firmware_py.ear.model_checks import Pauses
-from firmware_py.ear.objective import BITS, Objective
-from firmware_py.ear.reasons_to_ask import REASONS_TO_ASK
+from firmware_py.ear.levels import Highest, Levels, no_limit
+from firmware_py.ear.listening import Listening
+from firmware_py.ear.retest import Retest
+from firmware_py.ear.stopping import StoppingRule
+from firmware_py.ear.tally import Tally
+from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.curves import Curves
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.stories import Story
-from firmware_py.terms.events import OTHER_EAR
+from firmware_py.inference.stories import Told
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.person import UNKNOWN, Person
-from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
-from firmware_py.terms.route import Route
-from firmware_py.terms.settings import Settings
+from firmware_py.terms.presentation import Observation
+from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.route import Route, RouteKind
+from firmware_py.terms.settings import HONEST_PROFILES, SettingError, Settings
 
 # A tone by bone so far above what is expected is heard by nearly all.
 FAMILIAR_SD: Final = 2.0
 NORMAL_DB_HL: Final = 20.0  # by air, at all frequencies: no impairment (WHO 2021)
 
 
-class EarTest(EarParts):
+class EarTest:
     """The test of one ear by a route.
 
     Parameters
@@ -48,6 +52,23 @@ class EarTest(EarParts):
         Of route and frequency: the highest level that can be reached there.
     prior : PopulationPrior, optional
         In place of the one that is shipped.
+
+    Attributes
+    ----------
+    due : Ask or None
+        What is asked now, but for silences; None: there is nothing more to present.
+    retest : Retest or None
+        Once it has begun.
+    confirmation : Confirmation or None
+        Once it has begun.
+    again_hz : tuple of float
+        Only frequencies near these are asked, again; none: any.
+    asked_for : Counter of Why
+        How many tones were asked for which reason.
+    outcome : Outcome
+        What came out of the ear, as far as that is known.
+    why : reasons
+        For that outcome.
 
     Raises
     ------
@@ -63,27 +84,52 @@ class EarTest(EarParts):
         highest_db_hl: Highest = no_limit,
         prior: PopulationPrior | None = None,
     ) -> None:
-        super().__init__(route, settings, person, highest_db_hl, prior)
-        self._reasons = {each.why: each() for each in REASONS_TO_ASK}
-        # The reason to ask that is due; None: there is nothing more to present.
-        self._due: ReasonToAsk | None = self._reasons[Why.FAMILIARISE]
-        # The other ear and its evidence, which told of the listener before this one began.
-        self.expected_of: tuple[Route, tuple[Observation | bool, ...]] | None = None
+        self.settings, self.route = settings, route
+        self.levels = levels = Levels(route, settings, highest_db_hl)
+        self.estimator = _estimator(settings, person, route.kind, prior)
+        self.belief = belief = Belief(self.estimator)
+        self.audiogram = ThresholdEstimates(settings, belief, levels)
+        self.tally = Tally()
+        self.catch_trials = CatchTrials(settings, self.estimator)
+        self.attention = Attention(self.audiogram)
+        self.rule = StoppingRule(settings, self.audiogram, self.catch_trials, self.tally)
+        self.familiarisation = Familiarisation(settings.familiar_level_db_hl, levels)
+        self.listening = Listening(settings, belief, levels, self.audiogram.marks)
+        self.bracketing = Bracketing(settings, self.audiogram)
+        self.retest: Retest | None = None
+        self.confirmation: Confirmation | None = None
+        self.again_hz: tuple[float, ...] = ()
+        self.asked_for: Counter[Why] = Counter()
+        self.looked_at: set[Why] = set()
+        self.due: Ask | None = Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
+        self.outcome: Outcome = Outcome.INCOMPLETE
+        self.why: Reasons = ()
+
+    # What is known
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.belief.evidence
+
+    @property
+    def observations(self) -> list[Observation]:
+        """Return the answers that count."""
+        return self.evidence.observations
 
     @property
     def phase(self) -> Purpose | None:
         """Return what is asked now, but for silences; None: there is nothing more to present."""
-        return None if self._due is None else self._due.purpose
+        return None if self.due is None else self.due.purpose
 
     @property
     def over(self) -> bool:
         """Return whether there is nothing more to present."""
-        return self._due is None
+        return self.due is None
 
     @property
     def found(self) -> bool:
         """Return whether its thresholds have been found: at most the confirmation is to come."""
-        return self._due is None or self._due.why in (Why.CONFIRM, Why.WHO_HEARS)
+        return self.due is None or self.due.why in (Why.CONFIRM, Why.WHO_HEARS)
 
     @property
     def begun(self) -> bool:
@@ -91,105 +137,18 @@ class EarTest(EarParts):
         return any(o.presentation.purpose != Purpose.FAMILIARISE for o in self.observations)
 
     @property
-    def observations(self) -> list[Observation]:
-        """Return the answers that count."""
-        return self.measurement.observations
+    def heard_nothing(self) -> bool:
+        """Return whether no tone was ever answered, or by accident or the other ear only."""
+        silent = all(each.heard is False for each in self.attention.answers)
+        if self.route.by_bone:  # without noise the other ear has heard that it plays
+            return self.tally.tones > 0 and silent
+        return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
 
-    def next_presentation(self, number: int, objective: Objective = BITS) -> Presentation:
-        """Return what to present; `number` counts the presentations of the session.
-
-        `objective`: what the most informative tone is chosen for.
-
-        A pure function of the answers so far: asked twice, it says the same.
-        """
-        proposed = (
-            each.propose(self, self._due, number, objective) for each in self._reasons.values()
-        )
-        reasons = zip(self._reasons, proposed, strict=True)
-        return next(replace(tone, why=why) for why, tone in reasons if tone is not None)
-
-    def ask_for(self, why: Why | None) -> None:
-        """Have this be the reason to ask that is due; None: there is nothing more to present."""
-        self._due = None if why is None else self._reasons[why]
-
-    def expect_listener(self, other: "EarTest", crossed: list[Observation]) -> None:
-        """Begin with what the other ear told, and without the answers that it may have given."""
-        if self.expected_of is None and not self.begun:
-            self.measurement.expect_listener(other.estimator, crossed)
-            self.attention.forget(crossed)
-            self.expected_of = (other.route, tuple(other.measurement.evidence))
-            self.attention.doubted = other.attention.clear().missed > 0
-
-    def answer(
-        self,
-        presentation: Presentation,
-        heard: bool | None,
-        cover: Cover = NO_COVER,
-        pressed: bool | None = None,
-        response_s: float | None = None,
-    ) -> None:
-        """Take the answer to a presentation into account; None: the listener was unsure.
-
-        `pressed`: what the pauses before it told, see `SilentTime.take`; `response_s`: the time
-        from the onset to the press.
-        """
-        if self.phase == Purpose.CHECK:
-            self._answer_check(presentation, heard)
-            return
-        observation = Observation(presentation, heard, cover, response_s)
-        if presentation.purpose == Purpose.CATCH:
-            self.catch_trials.take_answer(heard)
-        else:
-            self.levels.note_tone(presentation)
-            self.catch_trials.tone_presented()
-        if self.phase == Purpose.CONFIRM:  # no other number rests on its answers
-            self._take(observation)
-            self.ask_for(Why.CONFIRM if self._reasons[Why.CONFIRM].goes_on(self) else None)
-            return
-        self._count(observation, pressed)
-        self._choose()
-
-    def _count(self, observation: Observation, pressed: bool | None) -> None:
-        """Count an answer, and give it to the estimator if it counts there."""
-        purpose = observation.presentation.purpose
-        if purpose != Purpose.CATCH:
-            self.tally.count(observation.heard)
-            self.attention.answers.append(observation)
-        if self.settings.familiarisation_counts or purpose != Purpose.FAMILIARISE:
-            if pressed is not None:
-                self.attention.pauses += Pauses(1, int(pressed))
-            self.measurement.observe(observation, pressed)
-        self._take(observation)
-
-    def _take(self, observation: Observation) -> None:
-        """Give an answer to the reason that it was asked for; that to a silence is of none."""
-        if observation.presentation.purpose != Purpose.CATCH and self._due is not None:
-            self._due.take_answer(self, observation)
-
-    def _choose(self, *, answered: bool = True) -> None:
-        """Find the reason to ask that is due now, or that the ear is over.
-
-        `answered`: what counts was answered.
-        """
-        look, before = Look(self, answered=answered), self._due
-        doubt, *others = self._reasons.values()
-        due = look.first_of([doubt])
-        if due is None and not look.over and before is not None:
-            if before.goes_on(self):
-                return
-            before.finish(self)
-            due = look.first_of(others)
-        self._due = due
-        if due is None and look.enough:
-            self.listening.look_for_change(self.attention, self.measurement)
-        if look.stop is not None and self.phase in (None, Purpose.RETEST):
-            self.outcome, self.why = look.stop.outcome, look.stop.why
-
-    def _answer_check(self, presentation: Presentation, heard: bool | None) -> None:
-        """Take an answer that is given to nobody else."""
-        self.levels.note_tone(presentation)
-        if self.listening.take_answer(presentation, heard):
-            self.end_check(passed=True)
+    @property
+    def silent_with_noise(self) -> bool:
+        """Return whether nothing was heard since the other ear has noise: this one may be deaf."""
+        masked = [o for o in self.attention.answers if o.cover.noise_db_hl is not None]
+        return self.route.by_bone and bool(masked) and all(o.heard is False for o in masked)
 
     @property
     def asks_equipment(self) -> bool:
@@ -199,54 +158,82 @@ class EarTest(EarParts):
         """
         return self.over and self.heard_nothing and not self.listening.equipment_asked
 
-    def forget_witness(self) -> None:
-        """Take in that somebody sits down anew: what was heard before tells nothing of now."""
-        if not self.over:
-            self.listening.equipment_heard_by = ""
+    @property
+    def frequencies_to_confirm_hz(self) -> list[int]:
+        """Return what the classical rule is still to measure of an ear that is over.
 
-    def begin_equipment_check(self) -> None:
-        """Ask who hears its tones."""
-        self.listening.begin_with_equipment()
-        self.ask_for(Why.WHO_HEARS)
-
-    def end_check(self, passed: bool = False) -> None:
-        """Go on after a check: forget what its story explains away, and ask it again.
-
-        Not if nobody passed the last one that there may be.
+        Once, and not if its answers mean nothing.
         """
-        if self.listening.story is None:
-            self.ask_for(None)
-            return
-        why, story = self.listening.why, self.listening.end()
-        if passed and self.silent_with_noise and story.story == Story.SILENT:
-            # Somebody listens: the silence is this ear's.
-            self.listening.equipment_heard_by = OTHER_EAR
-            self._choose(answered=False)
-            return
-        if not passed and self.listening.checks == CHECKS_MAX:
-            self.outcome, self.why = Outcome.UNRELIABLE, why
-            self.ask_for(None)
-            return
-        dropped, pauses = self.measurement.go_back(story.began)
-        checks = self.attention.forget(dropped)
-        self.attention.pauses = Pauses(len(pauses), sum(pauses))
-        catches = self.catch_trials.forget(dropped)
+        if self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
+            return []
+        return [f for f in self.settings.confirmed_hz if f in self.route.kind.frequencies_hz]
+
+    # What changes it
+
+    def do(self, step: EarStep) -> bool:
+        """Do a step that a reason to ask proposed; return whether that is all for now."""
+        match step:
+            case Ask():
+                self.due = step
+            case End(outcome, why):
+                self.outcome, self.why, self.due = outcome, why, None
+            case Forget(answers, why):
+                self.attention.forget_by(why, answers)
+                self.forget(answers)
+            case Allow(tones):
+                self.rule.allow(tones)
+            case Begin(Retest() as what):
+                self.retest = what
+            case Begin(Told() as what):
+                self.listening.begin(what)
+            case LookedAt(why):
+                self.looked_at.add(why)
+        return isinstance(step, Ask | End)
+
+    def observe(self, observation: Observation, pressed: bool | None = None) -> None:
+        """Take an answer into account, that to a catch trial or to the retest as well.
+
+        `pressed`: whether a button was pressed in the pauses before it; None: they were too short.
+        """
+        self.belief.take(self.evidence.with_answer(observation, pressed))
+
+    def count(self, observation: Observation, pressed: bool | None) -> None:
+        """Count an answer, and believe it if it counts there."""
+        purpose = observation.presentation.purpose
+        if purpose != Purpose.CATCH:
+            self.tally.count(observation.heard)
+            self.attention.answers.append(observation)
+        if self.settings.familiarisation_counts or purpose != Purpose.FAMILIARISE:
+            self.observe(observation, pressed)
+
+    def forget(self, observations: list[Observation]) -> None:
+        """Measure as if these answers had not been given; only frequencies near them are asked."""
+        self._measure_again(self.evidence, observations)
+        if any(each.presentation.purpose == Purpose.RETEST for each in observations):
+            self.retest = None
+
+    def _measure_again(self, evidence: Evidence, dropped: list[Observation]) -> None:
+        self.again_hz = tuple(each.presentation.frequency_hz for each in dropped)
+        self.bracketing.begin_again()
+        self.belief.take(evidence.without(dropped))
+
+    def go_back(self, tones: int) -> None:
+        """Measure as if nothing had come after so many tones; allow as many anew."""
+        kept = self.evidence.up_to(tones)
+        dropped = self.observations[len(kept.observations) :]
+        self.bracketing.begin_again()
+        self.belief.take(kept)
+        checks, catches = self.attention.forget(dropped), self.catch_trials.forget(dropped)
         self.rule.allow(len(dropped) - checks - catches)
         self.retest = None
-        self._choose(answered=False)
 
-    def begin_confirmation(self) -> bool:
-        """Measure the chosen frequencies once more, of an ear that is over.
-
-        Once, and not if its answers mean nothing. Return whether there is something to ask.
-        """
-        known_hz = self.route.kind.frequencies_hz
-        chosen_hz = [f for f in self.settings.confirmed_hz if f in known_hz]
-        if not chosen_hz or self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
-            return False
-        self.confirmation = confirmation_of(chosen_hz, self.estimator, self.levels)
-        self.ask_for(Why.CONFIRM)
-        return True
+    def expect_listener(self, other: "EarTest", crossed: list[Observation]) -> None:
+        """Begin with what the other ear told, and without the answers that it may have given."""
+        if self.evidence.listener is None and not self.begun:
+            told = OtherEar(other.route, other.evidence, other.estimator.listener_shares)
+            self.belief.take(replace(self.evidence.without(crossed), listener=told))
+            self.attention.forget(crossed)
+            self.attention.doubted = other.attention.clear().missed > 0
 
     def begin_by_bone(self, expected: Curves, air: "EarTest") -> None:
         """Begin with what air told of the threshold, and of the listener.
@@ -254,7 +241,7 @@ class EarTest(EarParts):
         The familiar tone is loud enough to be heard. Of an ear that hears well by air no gap could
         change what is said: then it takes two or three tones.
         """
-        self.measurement.expect_threshold(expected)
+        self.belief.take(replace(self.evidence, threshold=expected))
         self.expect_listener(air, [])
         known = air.audiogram.estimates()
         self.audiogram.is_rough = all(each.mean_db_hl <= NORMAL_DB_HL for each in known)
@@ -262,6 +249,21 @@ class EarTest(EarParts):
         mean_db_hl, sd_db = (each.item() for each in self.estimator.threshold([familiar_hz]))
         level_db_hl = mean_db_hl + FAMILIAR_SD * sd_db
         self.familiarisation = Familiarisation(level_db_hl, self.levels)
+
+    def would_tell(self, expected: Curves, answers: list[Observation]) -> tuple[Curves, float]:
+        """Return what these answers alone would tell, and the log evidence of them.
+
+        `expected`: what is known of this very ear before them.
+        """
+        supposed = replace(self.evidence, given=tuple(answers), threshold=expected)
+        return self.belief.suppose(supposed, lambda e: (e.curves_at_knots(), e.log_evidence))
+
+    def expect_own(self, expected: Curves, dropped: list[Observation]) -> None:
+        """Go on with what is expected of this ear alone, where its answers were those of either.
+
+        They count in that, and not once more; what is `dropped` counts no more at all.
+        """
+        self._measure_again(self.evidence.of_own(expected), dropped)
 
     def ask_again(self, observations: list[Observation], own: Curves | None = None) -> None:
         """Measure again, without these answers of an ear that is over.
@@ -272,7 +274,51 @@ class EarTest(EarParts):
         """
         self.rule.ask_again()
         if own is not None:
-            self.measurement.expect_own(own)
+            self.belief.take(self.evidence.of_own(own))
         self.forget(observations)
         self.outcome, self.why = Outcome.INCOMPLETE, ()
-        self.ask_for(Why.MOST_INFORMATIVE)
+        self.due = Ask(Why.MOST_INFORMATIVE, Purpose.MEASURE)
+
+    def forget_witness(self) -> None:
+        """Take in that somebody sits down anew: what was heard before tells nothing of now."""
+        if not self.over:
+            self.listening.equipment_heard_by = ""
+
+    def begin_equipment_check(self) -> None:
+        """Ask who hears its tones."""
+        self.listening.begin_with_equipment()
+        self.due = Ask(Why.WHO_HEARS, Purpose.CHECK)
+
+    def begin_confirmation(self) -> None:
+        """Measure the chosen frequencies once more, of an ear that is over."""
+        chosen_hz = self.frequencies_to_confirm_hz
+        self.confirmation = confirmation_of(chosen_hz, self.estimator, self.levels)
+        self.due = Ask(Why.CONFIRM, Purpose.CONFIRM)
+
+
+def _estimator(
+    settings: Settings, person: Person, kind: RouteKind, prior: PopulationPrior | None
+) -> ThresholdEstimator:
+    if prior is not None and settings.profile not in HONEST_PROFILES:
+        raise SettingError(
+            f"profile is {settings.profile!r}, which makes no use of a prior of one's own; with "
+            f"such a prior allowed are {', '.join(HONEST_PROFILES)}"
+        )
+    lowest_hz, highest_hz = kind.calibrated_hz[0], kind.calibrated_hz[-1]
+    try:
+        return ThresholdEstimator(
+            settings.profile,
+            max_trials=tones_that_count_max(settings, kind),
+            response_noise_db=settings.response_noise_db,
+            unsure_half_width_db=settings.dead_zone_half_width_db,
+            age_years=person.age_years,
+            sex=person.sex,
+            prior=prior,
+            level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
+            frequency_range_hz=(
+                max(settings.frequency_min_hz, lowest_hz),
+                min(settings.frequency_max_hz, highest_hz),
+            ),
+        )
+    except ValueError as error:
+        raise SettingError(str(error)) from None

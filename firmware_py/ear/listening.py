@@ -12,13 +12,11 @@ Whether somebody else answered from a tone on is looked at when the ear is over.
 
 from typing import Final
 
-from firmware_py.ear.attention import Attention
+from firmware_py.ear.belief import Belief
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.levels import Levels, near
-from firmware_py.ear.marks import Asked
-from firmware_py.ear.measurement import Measurement
+from firmware_py.ear.marks import Marks
 from firmware_py.inference.elementary import log
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.stories import ACCIDENT, Story, Told, change_of_listener
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import SILENCE, Observation, Presentation
@@ -87,18 +85,15 @@ class Listening:
         Whether another listener answered from a tone on; None: nothing made one look.
     """
 
-    def __init__(
-        self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, asked: Asked
-    ) -> None:
+    def __init__(self, settings: Settings, belief: Belief, levels: Levels, marks: Marks) -> None:
         self._settings = settings
-        self._estimator = estimator
+        self._belief = belief
         self._levels = levels
-        self._asked = asked
+        self._marks = marks
         self._check = self._familiar(None)
         self.checks = 0
         self.why: Reasons = ()
         self.last_why: Reasons = ()
-        self._start_judged = False
         self.equipment_asked = False
         self.equipment_heard_by = ""
         self.change: Told | None = None
@@ -119,7 +114,7 @@ class Listening:
 
     def probable(self, least: float) -> Told | None:
         """Return the most probable story if all together are so probable, None otherwise."""
-        stories = self._estimator.stories
+        stories = self._belief.estimator.stories
         if sum(each.probability for each in stories) < least:
             return None  # nearly always: the answers need not be gone through
         if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
@@ -130,62 +125,66 @@ class Listening:
             return None
         return max(stories, key=lambda each: each.probability)
 
-    def doubt_of_last(self, tones: list[Observation]) -> Told | None:
+    def doubt_of_last(self) -> Told | None:
         """Return a story that would leave the result in doubt for the last tones only.
 
         They are soon asked again. None: there is no such story, or no check is left.
         """
-        story = None if self.checks == CHECKS_MAX else self.probable(DOUBTED)
+        story, tones = None if self.checks == CHECKS_MAX else self.probable(DOUBTED), self._tones
         return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
+
+    @property
+    def _tones(self) -> list[Observation]:
+        return self._belief.evidence.tones
 
     def _may_be_heard_across(self) -> bool:
         """Return whether a tone needed noise and had none, or noise silenced what was heard."""
-        covers = [each.cover for each in self._asked.observations]
+        covers = [each.cover for each in self._belief.evidence.observations]
         unmasked = any(cover.why and cover.noise_db_hl is None for cover in covers)
-        return unmasked or self._asked.moves_with_noise()
+        return unmasked or self._marks.moves_with_noise()
 
-    def late_start(self, measurement: Measurement) -> list[Observation]:
+    def late_start(self) -> list[Observation]:
         """Return the first tones if the listener probably answered none of them, heard or not.
 
-        Some do not understand the task at once. Looked at once an ear: what comes before the first
-        press, or before the second, against the same answers of an ear.
+        Some do not understand the task at once. What comes before the first press, or before the
+        second, is held against the same answers of an ear.
         """
-        if self._start_judged:
-            return []
-        self._start_judged = True
-        tones = measurement.tones()
+        tones, evidence = self._tones, self._belief.evidence
         pressed = [place for place, each in enumerate(tones) if each.heard is not False]
-        usual = self._estimator.log_evidence
+        usual = self._belief.estimator.log_evidence
         for missed in pressed[1::-1]:  # one of them may be an accident
             count = sum(each.heard is False for each in tones[:missed])
             if count >= LATE_TONES_MIN and missed <= LATE_TONES_MAX:
                 accidents = missed - count
                 story = LOG_LATE + count * log(1.0 - ACCIDENT) + accidents * log(ACCIDENT)
-                story += measurement.log_evidence_without(tones[:missed])
+                rest = evidence.without(tones[:missed])
+                story += self._belief.suppose(rest, lambda estimator: estimator.log_evidence)
                 if story >= usual:
                     return tones[:missed]
         return []
 
-    def look_for_change(self, attention: Attention, measurement: Measurement) -> None:
-        """See whether the answers of an ear that is known are better explained by two listeners.
+    def change_of(self, answers: list[Observation]) -> Told | None:
+        """Return whether the answers of an ear that is known are better explained by two listeners.
 
-        What was forgotten because nobody seemed to attend may be the first one's, so it counts. All
-        answers are gone through twice: that is for answers that surprise. Once, for what is asked
-        later has noise.
+        All are gone through twice: that is for answers that surprise.
+
+        Parameters
+        ----------
+        answers : list of Observation
+            All of them: what was forgotten because nobody seemed to attend may be the first one's.
         """
-        surprised = self.checks or attention.runs_asked_again or attention.clear().missed
-        if not surprised or not attention.modelled or self._may_be_heard_across():
-            return
         all_count = self._settings.familiarisation_counts
         tones = [
-            each for each in attention.answers
+            each for each in answers
             if all_count or each.presentation.purpose != Purpose.FAMILIARISE
         ]  # fmt: skip
-        if self.change is None and len(tones) <= self._estimator.max_trials:
-            self.change = change_of_listener(*measurement.log_evidence_around(tones))
+        if self._may_be_heard_across() or len(tones) > self._belief.estimator.max_trials:
+            return None
+        return change_of_listener(*self._belief.log_evidence_around(tones))
 
-    def begin(self, story: Told, tones: list[Observation]) -> None:
-        """Begin a check; `tones` are those that the estimator has, in its order."""
+    def begin(self, story: Told) -> None:
+        """Begin a check."""
+        tones = self._tones
         self.checks += 1
         self._check = check = self._familiar(story)
         self.why = self.last_why = (story_reason(story, tones, self._levels.route),)

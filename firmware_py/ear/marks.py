@@ -6,11 +6,14 @@ frequencies and other people. This module is the one place where that is decided
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_py.ear.levels import Levels, near
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.presentation import Observation
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.ear.belief import Belief
 
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
@@ -30,19 +33,18 @@ def is_at(frequency_hz: float, tone_hz: float) -> bool:
     return frequency_hz / NEAR <= tone_hz <= frequency_hz * NEAR
 
 
-class Asked:
-    """The answers of one ear that count, catch trials included.
+class Marks:
+    """What the answers of one ear that count show near a frequency.
 
     Attributes
     ----------
-    observations : list of Observation
     silent_below_min : int
         Silences below a threshold that it takes.
     """
 
-    def __init__(self, levels: Levels) -> None:
+    def __init__(self, levels: Levels, belief: "Belief") -> None:
         self._levels = levels
-        self.observations: list[Observation] = []
+        self._belief = belief
         follows_air = levels.route.kind.follows_air
         self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
@@ -51,7 +53,7 @@ class Asked:
         low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR  # once, not for each tone
         return [
             each
-            for each in self.observations
+            for each in self._belief.evidence.observations
             if low_hz <= each.presentation.frequency_hz <= high_hz and each.presentation.is_asked
         ]
 
@@ -83,7 +85,7 @@ class Asked:
         """Return, by frequency, how often the loudest tone that may be asked was not heard."""
         return Counter(
             each.presentation.frequency_hz
-            for each in self.observations
+            for each in self._belief.evidence.observations
             if each.heard is False
             and each.presentation.is_asked
             and each.presentation.level_db_hl
@@ -94,7 +96,7 @@ class Asked:
         """Return, by frequency, how often the softest tone was heard."""
         return Counter(
             each.presentation.frequency_hz
-            for each in self.observations
+            for each in self._belief.evidence.observations
             if each.heard is True
             and each.presentation.level_db_hl <= self._levels.floor_db_hl
             and each.presentation.is_asked
@@ -105,7 +107,7 @@ class Asked:
 
         Then the other ear answers, and who contradicts himself attends all the same.
         """
-        tones = [each for each in self.observations if each.presentation.is_asked]
+        tones = [each for each in self._belief.evidence.observations if each.presentation.is_asked]
         plain = [each for each in tones if each.heard is True and each.cover.noise_db_hl is None]
         return any(
             masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB

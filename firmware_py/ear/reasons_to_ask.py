@@ -1,28 +1,102 @@
 """Which tone of an ear comes next, and why: the reasons to ask, in order.
 
-After every answer they are tried from the first, and the first that has cause is due. What goes on,
-familiarisation and retest, is interrupted by the first of them only. An ear is over when none has
-cause.
+After every answer they are asked from the first, and the first that proposes something is due. What
+goes on, familiarisation and retest, is interrupted by `INTERRUPTS` only. An ear is over when none
+proposes anything. They change nothing: what is proposed, `EarTest.do` does.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
 
-from firmware_py.ear.asking import Look, ReasonToAsk
+from firmware_py.ear.agenda import Allow, Ask, Begin, EarStep, End, Forget, LookedAt
 from firmware_py.ear.bracketing import SAME_TONE_MAX
 from firmware_py.ear.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
-from firmware_py.ear.ear_parts import EarParts
+from firmware_py.ear.choice import most_informative
+from firmware_py.ear.ear import EarTest
 from firmware_py.ear.listening import story_reason
 from firmware_py.ear.objective import Objective
 from firmware_py.ear.retest import retest_of
 from firmware_py.ear.stopping import Stop
 from firmware_py.inference.stories import Told
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
-from firmware_py.terms.presentation import SILENCE, Observation, Presentation
-from firmware_py.terms.reasons import Code
+from firmware_py.terms.presentation import Observation, Presentation
+from firmware_py.terms.reasons import Code, reason
+
+Steps = Sequence[EarStep]
 
 ASK_ALL_SPARE_TONES: Final = 4  # for answers that were not expected, where all is to be asked
 DOUBTED_TONES_MAX: Final = 2  # of an ear, before it ends, where answers leave two explanations
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at an ear; `answered`: after an answer that counts, not after a check."""
+
+    ear: EarTest
+    answered: bool = True
+
+    @cached_property
+    def stop(self) -> Stop | None:
+        """Return the end of the measurement, None if the answers are not enough yet."""
+        return self.ear.rule.judge()
+
+    @property
+    def enough(self) -> bool:
+        """Return whether the answers are enough for numbers."""
+        return self.stop is not None and self.stop.enough
+
+    @property
+    def spare(self) -> bool:
+        """Return whether something may still be asked before that end."""
+        sound = self.stop is not None and self.stop.outcome != Outcome.UNRELIABLE
+        return sound and not self.ear.rule.exhausted
+
+
+class ReasonToAsk:
+    """A reason to ask.
+
+    Attributes
+    ----------
+    why : Why
+        Its name in the record.
+    purpose : Purpose
+        Of what it asks.
+    silences : bool
+        Whether silences stand between its tones.
+    """
+
+    why: ClassVar[Why]
+    purpose: ClassVar[Purpose] = Purpose.MEASURE
+    silences: ClassVar[bool] = True
+
+    def propose(self, _look: Look, /) -> Steps:
+        """Return what is to be done for it; nothing: there is no cause."""
+        return ()
+
+    def ask(self, tone: tuple[float, float] | None = None) -> Ask:
+        return Ask(self.why, self.purpose, tone)
+
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
+        """Return what to present; the objective is that of the most informative tone."""
+        return ear.levels.tone(self.purpose, *_wanted_tone(ear))
+
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
+        """Take the answer to its tone."""
+
+    def goes_on(self, _ear: EarTest) -> bool:
+        """Return whether it has more to ask before the reasons below the first are looked at."""
+        return False
+
+    def finish(self, ear: EarTest) -> None:
+        """Take in that it has nothing more to ask."""
+
+
+def _wanted_tone(ear: EarTest) -> tuple[float, float]:
+    tone = None if ear.due is None else ear.due.tone
+    assert tone is not None, "the reason that is due wants one"
+    return tone
 
 
 class StoryInDoubt(ReasonToAsk):
@@ -30,25 +104,24 @@ class StoryInDoubt(ReasonToAsk):
 
     why = Why.STORY_IN_DOUBT
     purpose = Purpose.CHECK
+    silences = False
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Begin a check, or end the ear after too many."""
+    def propose(self, look: Look, /) -> Steps:
+        """Propose a check, or the end of the ear after too many."""
         # A deaf ear falls silent at once, too: who hears its tones is asked when it is over.
+        ear = look.ear
         story = ear.listening.likely() if look.answered else None
         if story is None or ear.heard_nothing:
-            return False
+            return ()
         if ear.listening.checks == CHECKS_MAX:
-            why = story_reason(story, ear.measurement.tones(), ear.route)
-            look.end(Stop(Outcome.UNRELIABLE, (why,)))
-            return False
-        return self._begin(ear, story)
+            why = story_reason(story, ear.evidence.tones, ear.route)
+            return (End(Outcome.UNRELIABLE, (why,)),)
+        return self.check(story)
 
-    @staticmethod
-    def _begin(ear: EarParts, story: Told) -> bool:
-        ear.listening.begin(story, ear.measurement.tones())
-        return True
+    def check(self, story: Told) -> Steps:
+        return Begin(story), self.ask()
 
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
         """Return the next silence or tone of the check."""
         return ear.listening.presentation()
 
@@ -58,37 +131,21 @@ class Familiarise(ReasonToAsk):
 
     why = Why.FAMILIARISE
     purpose = Purpose.FAMILIARISE
+    silences = False
 
-    def has_cause(self, ear: EarParts, _look: Look) -> bool:
-        return self.goes_on(ear)
+    def propose(self, look: Look, /) -> Steps:
+        return () if look.ear.familiarisation.over else (self.ask(),)
 
-    def goes_on(self, ear: EarParts) -> bool:
+    def goes_on(self, ear: EarTest) -> bool:
         return not ear.familiarisation.over
 
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return its next tone."""
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
         return ear.familiarisation.tone()
 
-    def take_answer(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
         """Go down or up."""
         level_db_hl = observation.presentation.level_db_hl
         ear.familiarisation.take_answer(level_db_hl, observation.heard)
-
-
-class SilenceDue(ReasonToAsk):
-    """Is the button pressed without a tone? Between the tones of reasons below, but for checks."""
-
-    why = Why.SILENCE_DUE
-    purpose = Purpose.CATCH
-
-    def propose(
-        self, ear: EarParts, due: ReasonToAsk | None, number: int, _objective: Objective
-    ) -> Presentation | None:
-        """Return a silence if one is due at this number of a presentation."""
-        if due is None or due.purpose == Purpose.CHECK:
-            return None
-        is_due = ear.rule.needs_catches or ear.catch_trials.due(number)
-        return SILENCE if is_due else None
 
 
 class LimitOnceMore(ReasonToAsk):
@@ -96,29 +153,24 @@ class LimitOnceMore(ReasonToAsk):
 
     why = Why.LIMIT_ONCE_MORE
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Return whether there is such a frequency, and the answers are enough otherwise."""
-        self._frequency_hz = self._perhaps_beyond_hz(ear) if look.enough and look.spare else None
-        return self._frequency_hz is not None
+    def propose(self, look: Look, /) -> Steps:
+        """Propose such a frequency, if the answers are enough otherwise."""
+        f = self.perhaps_beyond_hz(look.ear) if look.enough and look.spare else None
+        return () if f is None else (self.ask((f, look.ear.levels.limit_db_hl(f))),)
 
     @staticmethod
-    def _perhaps_beyond_hz(ear: EarParts) -> int | None:
+    def perhaps_beyond_hz(ear: EarTest) -> int | None:
         """Return the frequency, None if there is none.
 
         Whoever hears at the limit, and misses there as well, has a threshold at the limit.
         """
-        asked = ear.audiogram.asked
+        marks = ear.audiogram.marks
         for each in ear.audiogram.estimates():
             f = each.frequency_hz
-            silent, heard = asked.silent_at_limit(f), asked.times_heard_at_limit(f)
+            silent, heard = marks.silent_at_limit(f), marks.times_heard_at_limit(f)
             if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
                 return f
         return None
-
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        assert self._frequency_hz is not None
-        limit_db_hl = ear.levels.limit_db_hl(self._frequency_hz)
-        return ear.levels.tone(self.purpose, self._frequency_hz, limit_db_hl)
 
 
 class Bracket(ReasonToAsk):
@@ -129,30 +181,22 @@ class Bracket(ReasonToAsk):
 
     why = Why.BRACKET
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Return whether there is such a frequency."""
-        measurement, rule = ear.measurement, ear.rule
+    def propose(self, look: Look, /) -> Steps:
+        """Propose a tone at one end of the band."""
+        ear = look.ear
         if ear.audiogram.is_rough:
             now = False
         elif look.stop is None:
-            now = ear.settings.ask_all and rule.tones_left <= self._tones_wanted(ear)
+            wanted = ear.bracketing.tones_missing() + ASK_ALL_SPARE_TONES
+            now = ear.settings.ask_all and ear.rule.tones_left <= wanted
         else:
             now = look.spare
-        self._tone = measurement.bracketing.next_tone(measurement.again_hz) if now else None
-        return self._tone is not None
+        tone = ear.bracketing.next_tone(ear.again_hz) if now else None
+        return () if tone is None else (self.ask(tone),)
 
-    @staticmethod
-    def _tones_wanted(ear: EarParts) -> int:
-        return ear.measurement.bracketing.tones_missing() + ASK_ALL_SPARE_TONES
-
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return the tone at one end of the band."""
-        assert self._tone is not None
-        return ear.levels.tone(self.purpose, *self._tone)
-
-    def take_answer(self, ear: EarParts, _observation: Observation) -> None:
-        assert self._tone is not None
-        ear.measurement.bracketing.count_tone(self._tone[0])
+    def take_answer(self, ear: EarTest, _observation: Observation) -> None:
+        frequency_hz, _ = _wanted_tone(ear)
+        ear.bracketing.count_tone(int(frequency_hz))
 
 
 class DoubtedAnswer(ReasonToAsk):
@@ -160,18 +204,14 @@ class DoubtedAnswer(ReasonToAsk):
 
     why = Why.DOUBTED_ANSWER
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Return whether an answer is ambiguous enough; doubt can last, so this is limited."""
-        may = look.enough and look.spare and ear.measurement.doubted_tones < DOUBTED_TONES_MAX
-        return may and ear.estimator.ambiguous
-
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return the tone whose answer is the most ambiguous."""
-        tone = ear.measurement.most_doubted()
-        return ear.levels.tone(self.purpose, tone.frequency_hz, tone.level_db_hl)
-
-    def take_answer(self, ear: EarParts, _observation: Observation) -> None:
-        ear.measurement.doubted_tones += 1
+    def propose(self, look: Look, /) -> Steps:
+        """Propose the tone whose answer is the most ambiguous; doubt can last, so it is limited."""
+        ear = look.ear
+        may = look.enough and look.spare and ear.asked_for[self.why] < DOUBTED_TONES_MAX
+        if not may or not ear.estimator.ambiguous:
+            return ()
+        tone = ear.evidence.tones[int(ear.estimator.doubts.argmax())].presentation
+        return (self.ask((tone.frequency_hz, tone.level_db_hl)),)
 
 
 class MostInformative(ReasonToAsk):
@@ -179,12 +219,11 @@ class MostInformative(ReasonToAsk):
 
     why = Why.MOST_INFORMATIVE
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Return whether the answers are not enough."""
-        return look.stop is None
+    def propose(self, look: Look, /) -> Steps:
+        return (self.ask(),) if look.stop is None else ()
 
-    def presentation(self, ear: EarParts, objective: Objective) -> Presentation:
-        return ear.measurement.tone(objective)
+    def presentation(self, ear: EarTest, objective: Objective) -> Presentation:
+        return most_informative(ear, objective)
 
 
 class LateStart(MostInformative):
@@ -192,14 +231,13 @@ class LateStart(MostInformative):
 
     why = Why.LATE_START
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Forget the first tones if none of them was answered, heard or not; once an ear."""
-        late = ear.listening.late_start(ear.measurement) if look.enough else []
-        if late:
-            ear.attention.forget(late)
-            ear.rule.allow(len(late))
-            ear.forget(late)
-        return bool(late)
+    def propose(self, look: Look, /) -> Steps:
+        """Propose to forget the first tones if none of them was answered, heard or not; once."""
+        if not look.enough or self.why in look.ear.looked_at:
+            return ()
+        late = look.ear.listening.late_start()
+        looked = LookedAt(self.why)
+        return (looked, Allow(len(late)), Forget(late, self.why), self.ask()) if late else (looked,)
 
 
 class WithoutAttention(MostInformative):
@@ -207,20 +245,16 @@ class WithoutAttention(MostInformative):
 
     why = Why.WITHOUT_ATTENTION
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Forget the answers of such a run; end the ear if that was done before."""
-        attention = ear.attention
-        away = attention.away(ear.measurement.tones()) if look.enough else []
-        if away and attention.runs_asked_again == RUNS_AGAIN_MAX:
+    def propose(self, look: Look, /) -> Steps:
+        """Propose to forget the answers of such a run; to end the ear if that was done before."""
+        ear, attention = look.ear, look.ear.attention
+        away = attention.away(ear.evidence.tones) if look.enough else []
+        if not away:
+            return ()
+        if attention.runs_asked_again == RUNS_AGAIN_MAX:
             count, tones = len(away) + attention.away_tones, ear.tally.tones
-            look.end(Stop.by(Outcome.UNRELIABLE, Code.AWAY, away=count, tones=tones))
-            return False
-        if away:
-            attention.runs_asked_again += 1
-            attention.away_tones += len(away)
-            ear.rule.allow(RUN_AGAIN_TONES)
-            ear.forget(away)
-        return bool(away)
+            return (End(Outcome.UNRELIABLE, (reason(Code.AWAY, away=count, tones=tones),)),)
+        return Allow(RUN_AGAIN_TONES), Forget(away, self.why), self.ask()
 
 
 class RetestDue(ReasonToAsk):
@@ -229,27 +263,25 @@ class RetestDue(ReasonToAsk):
     why = Why.RETEST
     purpose = Purpose.RETEST
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Begin it, if its frequency has a threshold within the limits."""
-        if look.enough and ear.rule.retest_fits:
-            ear.retest = retest_of(ear.estimator, ear.levels)
-            return ear.retest is not None
-        return False
+    def propose(self, look: Look, /) -> Steps:
+        """Propose it, if its frequency has a threshold within the limits."""
+        fits = look.enough and look.ear.rule.retest_fits
+        retest = retest_of(look.ear.estimator, look.ear.levels) if fits else None
+        return () if retest is None else (Begin(retest), self.ask())
 
-    def goes_on(self, ear: EarParts) -> bool:
+    def goes_on(self, ear: EarTest) -> bool:
         return ear.retest is not None and not ear.retest.over
 
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return its next tone."""
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
         assert ear.retest is not None
         return ear.retest.tone()
 
-    def take_answer(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
         """Go on with the ascent."""
         assert ear.retest is not None
         ear.retest.take_answer(observation.presentation.level_db_hl, observation.heard)
 
-    def finish(self, ear: EarParts) -> None:
+    def finish(self, ear: EarTest) -> None:
         """Free its tones; its answers count as well, so an end is judged by all of them."""
         ear.rule.retest_is_over()
 
@@ -259,16 +291,12 @@ class ClearTone(ReasonToAsk):
 
     why = Why.CLEAR_TONE
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Return whether one is wanted, and there is one."""
-        self._tone = ear.attention.next_check(ear.measurement.tones()) if look.enough else None
-        return self._tone is not None
+    def propose(self, look: Look, /) -> Steps:
+        ear = look.ear
+        tone = ear.attention.next_check(ear.evidence.tones) if look.enough else None
+        return () if tone is None else (self.ask(tone),)
 
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        assert self._tone is not None
-        return ear.levels.tone(self.purpose, *self._tone)
-
-    def take_answer(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
         ear.attention.take_check(observation)
 
 
@@ -277,10 +305,9 @@ class LastTonesInDoubt(StoryInDoubt):
 
     why = Why.LAST_TONES_IN_DOUBT
 
-    def has_cause(self, ear: EarParts, look: Look) -> bool:
-        """Begin a check."""
-        story = ear.listening.doubt_of_last(ear.measurement.tones()) if look.enough else None
-        return story is not None and not ear.heard_nothing and self._begin(ear, story)
+    def propose(self, look: Look, /) -> Steps:
+        story = look.ear.listening.doubt_of_last() if look.enough else None
+        return () if story is None or look.ear.heard_nothing else self.check(story)
 
 
 class Confirm(ReasonToAsk):
@@ -289,15 +316,14 @@ class Confirm(ReasonToAsk):
     why = Why.CONFIRM
     purpose = Purpose.CONFIRM
 
-    def goes_on(self, ear: EarParts) -> bool:
+    def goes_on(self, ear: EarTest) -> bool:
         return ear.confirmation is not None and not ear.confirmation.over
 
-    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return its next tone."""
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
         assert ear.confirmation is not None
         return ear.confirmation.tone()
 
-    def take_answer(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
         assert ear.confirmation is not None
         ear.confirmation.take_answer(observation.presentation.level_db_hl, observation.heard)
 
@@ -307,22 +333,28 @@ class WhoHears(StoryInDoubt):
 
     why = Why.WHO_HEARS
 
-    def has_cause(self, _ear: EarParts, _look: Look) -> bool:
-        """Return that it is begun by name, when the ear is over."""
-        return False
+    def propose(self, _look: Look, /) -> Steps:
+        return ()
 
 
-# The order in which they are tried.
-REASONS_TO_ASK: Final[tuple[type[ReasonToAsk], ...]] = (
-    StoryInDoubt, Familiarise, SilenceDue, LimitOnceMore, Bracket, DoubtedAnswer, LateStart,
-    WithoutAttention, RetestDue, ClearTone, LastTonesInDoubt, MostInformative, Confirm, WhoHears,
+# The order in which they are asked: what may interrupt, and the others.
+INTERRUPTS: Final[tuple[ReasonToAsk, ...]] = (StoryInDoubt(),)
+REASONS_TO_ASK: Final[tuple[ReasonToAsk, ...]] = (
+    Familiarise(), LimitOnceMore(), Bracket(), DoubtedAnswer(), LateStart(), WithoutAttention(),
+    RetestDue(), ClearTone(), LastTonesInDoubt(), MostInformative(),
 )  # fmt: skip
+# What a session has an ear begin when it is over (`session/agenda.py`).
+AFTERWARDS: Final[tuple[ReasonToAsk, ...]] = (Confirm(), WhoHears())
+BY_NAME: Final = {each.why: each for each in (*INTERRUPTS, *REASONS_TO_ASK, *AFTERWARDS)}
+
+
+def about(why: object) -> str:
+    """Return the first sentence of a docstring, for a page."""
+    text, _, _ = (why.__doc__ or "").partition("\n\n")
+    return " ".join(text.split())
 
 
 def table_lines() -> Iterator[str]:
     """Yield the rows of the developers' page."""
-    yield "| reason | when, and what is asked |"
-    yield "|---|---|"
-    for each in REASONS_TO_ASK:
-        text, _, _ = (each.__doc__ or "").partition("\n\n")
-        yield f"| `{each.why}` | {' '.join(text.split())} |"
+    for each in (*INTERRUPTS, *REASONS_TO_ASK):
+        yield f"| `{each.why}` | {about(each)} |"

@@ -8,6 +8,7 @@ from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.ear.catch_trials import CatchTrials
 from firmware_py.ear.objective import BITS
 from firmware_py.ear.retest import RETEST_TONES_MAX
+from firmware_py.ear.tally import Tally
 from firmware_py.ear.threshold_estimates import Estimate, ThresholdEstimates
 from firmware_py.inference import enough
 from firmware_py.terms.outcomes import Outcome
@@ -23,12 +24,13 @@ CATCHES_BEFORE_HEARS_ALL: Final = 3
 class Stop:
     """The end of a measurement: its outcome, and why.
 
-    `enough`: the answers are enough for numbers, or no tone is left for more.
+    `enough`: the answers are enough for numbers, or no tone is left for more; `cap`: that none is.
     """
 
     outcome: Outcome
     why: Reasons
     enough: bool = False
+    cap: Reason | None = None
 
     @classmethod
     def by(cls, outcome: Outcome, code: Code, **parts: Any) -> Self:
@@ -37,20 +39,31 @@ class Stop:
 
 
 class StoppingRule:
-    """Judges after every answer of an ear if there are enough."""
+    """Judges after every answer of an ear if there are enough.
+
+    Attributes
+    ----------
+    cap : Reason or None
+        That the tones were used up, once they were: those that are free later are for what was not
+        asked yet, and for bands that the retest made wider.
+    """
 
     def __init__(
-        self, settings: Settings, audiogram: ThresholdEstimates, catch_trials: CatchTrials
+        self,
+        settings: Settings,
+        audiogram: ThresholdEstimates,
+        catch_trials: CatchTrials,
+        tally: Tally,
     ) -> None:
         self._settings = settings
         self._audiogram = audiogram
         self._estimator = audiogram.estimator
         self._levels = audiogram.levels
-        self._tally = audiogram.tally
+        self._tally = tally
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
-        self._cap: Reason | None = None  # that the tones were used up
+        self.cap: Reason | None = None
 
     def ask_again(self) -> None:
         """Allow the tones for what is asked again with noise; there is no second retest."""
@@ -60,13 +73,10 @@ class StoppingRule:
     def allow(self, tones: int) -> None:
         """Allow so many tones on top of the cap, and of the checks of attention above it."""
         self._tones_max = max(self._tones_max, self._tally.tones) + tones
-        self._cap = None
+        self.cap = None
 
     def retest_is_over(self) -> None:
-        """Free the tones that were kept for it and not needed.
-
-        They go to what was not asked yet, and to bands that the retest made wider.
-        """
+        """Free the tones that were kept for it and not needed."""
         self._kept = 0
 
     @property
@@ -108,14 +118,24 @@ class StoppingRule:
             floor_db_hl = self._levels.floor_db_hl
             return Stop.by(Outcome.HEARS_ALL, Code.ALL_HEARD, floor_db_hl=floor_db_hl)
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
-        enough = self._enough() if both_sides and self._estimator.trial_count else ()
+        if not both_sides or not self._estimator.trial_count:
+            return None
+        cap = self.cap or self._cap_now()
+        enough = self._enough(cap)
         if not enough:
             return None
-        return Stop(self._audiogram.common_mark() or Outcome.MEASURED, enough, enough=True)
+        outcome = self._audiogram.common_mark() or Outcome.MEASURED
+        return Stop(outcome, enough, enough=True, cap=cap if cap in enough else None)
+
+    def _cap_now(self) -> Reason | None:
+        """Say that the tones are used up, if they are."""
+        return (
+            _cap_reached(self._tones_max, self._tally.tones, self._kept) if self.exhausted else None
+        )
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
-        tally, silent = self._tally, self._audiogram.asked.all_silent_at_limit()
+        tally, silent = self._tally, self._audiogram.marks.all_silent_at_limit()
         if tally.answered == 0 and tally.tones >= self._settings.tones_max:
             return True
         frequencies = min(LIMIT_FREQUENCIES, len(self._audiogram.frequencies_hz))
@@ -130,12 +150,12 @@ class StoppingRule:
         tally = self._tally
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
-        return self._audiogram.asked.all_heard_at_floor().total() >= LIMIT_TONES and (
+        return self._audiogram.marks.all_heard_at_floor().total() >= LIMIT_TONES and (
             tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
         )
 
-    def _enough(self) -> Reasons:
-        """Return why the answers are enough; nothing if they are not."""
+    def _enough(self, cap: Reason | None) -> Reasons:
+        """Return why the answers are enough; nothing if they are not. `cap`: none is left."""
         s = self._settings
         least = 0 if self._levels.route.kind.follows_air else s.tones_min
         if self._tally.tones < min(least, self._tones_max - self._kept):
@@ -146,10 +166,8 @@ class StoppingRule:
         widest = self._audiogram.widest()
         if widest.half_width_db <= self._audiogram.wanted_half_width_db(widest.frequency_hz):
             return (_band(Code.NARROW_ENOUGH, widest),)
-        if self.exhausted and not self._cap:
-            self._cap = _cap_reached(self._tones_max, self._tally.tones, self._kept)
-        if self._cap:
-            return self._short(self._cap, widest)
+        if cap:
+            return self._short(cap, widest)
         if s.stop_information_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
             best = BITS.choose(self._estimator, self._levels.limits_db_hl(candidates_hz))

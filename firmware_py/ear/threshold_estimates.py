@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.ear.levels import Levels
-from firmware_py.ear.marks import Asked
-from firmware_py.ear.tally import Tally
+from firmware_py.ear.marks import Marks
 from firmware_py.inference import enough
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import Reason
 from firmware_py.terms.settings import HONEST_PROFILES, Settings
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
-    from firmware_py.inference.estimator import ThresholdEstimator
+    from firmware_py.ear.belief import Belief
+    from firmware_py.ear.evidence import Evidence
 
 BAND_PROBABILITY: Final = enough.BAND_PROBABILITY
 ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
@@ -60,18 +60,16 @@ class ThresholdEstimates:
         By frequency, of an ear that is asked again with noise: what is left as it was without.
     """
 
-    def __init__(
-        self, settings: Settings, estimator: "ThresholdEstimator", levels: Levels, tally: Tally
-    ) -> None:
+    def __init__(self, settings: Settings, belief: "Belief", levels: Levels) -> None:
         self._settings = settings
-        self.asked = Asked(levels)
+        self._belief = belief
+        self.marks = Marks(levels, belief)
         self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
-        self.estimator = estimator
+        self.estimator = belief.estimator
         self.levels = levels
-        self.tally = tally
         self.unmasked: dict[int, Unmasked] = {}
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
-        self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
+        self._estimated: tuple[Evidence, list[Estimate]] | None = None
         self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
 
     def estimates(self) -> list[Estimate]:
@@ -89,15 +87,15 @@ class ThresholdEstimates:
 
     def _all_estimates(self) -> list[Estimate]:
         """Return the same list between two answers, which nobody else gets."""
-        answers = (self.estimator.changes, self.tally.tones)
-        if self._estimated is None or self._estimated[0] != answers:
+        evidence = self._belief.evidence
+        if self._estimated is None or self._estimated[0] is not evidence:
             asked_hz = self.frequencies_hz
             mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
             figures = zip(
                 asked_hz, self._sides(mean_db_hl), mean_db_hl, sd_db, *self.bands(asked_hz),
                 strict=True,
             )  # fmt: skip
-            self._estimated = answers, [self._estimate(*each) for each in figures]
+            self._estimated = evidence, [self._estimate(*each) for each in figures]
         return self._estimated[1]
 
     @cached_property
@@ -196,7 +194,7 @@ class ThresholdEstimates:
         low_db_hl: float,
         high_db_hl: float,
     ) -> Estimate:
-        mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
+        mark = self.marks.mark(frequency_hz, side, low_db_hl, high_db_hl)
         return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
 
     def _sides(self, mean_db_hl: Sequence[float]) -> list[Outcome]:

@@ -5,7 +5,7 @@ from typing import Final, Self
 
 from firmware_py.ear.ear import EarTest
 from firmware_py.presenting.answers_given import AnswersGiven, Given
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.settings import Settings
 
@@ -62,11 +62,11 @@ class Checks:
         modelled = attention.modelled
         return cls(
             set_aside(ear, settings),
-            attention.pauses.count,
-            attention.pauses.pressed,
+            ear.evidence.pauses.count,
+            ear.evidence.pauses.pressed,
             attention.checks_asked if modelled else None,
             attention.checks_missed if modelled else None,
-            ear.measurement.doubted_tones if modelled else None,
+            ear.asked_for[Why.DOUBTED_ANSWER] if modelled else None,
             ear.retest.told if ear.retest else "",
             len(clear),
             sum(each.heard is False for each in clear),

@@ -1,7 +1,7 @@
 """What an estimator says of the answers and of the listener, beside the threshold."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -16,6 +16,14 @@ from firmware_py.inference.stories import Stories, Told
 
 AMBIGUOUS: Final = 0.9  # a doubt from here on
 KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
+
+
+class KnowsListener(Protocol):
+    """An estimator, or whatever else has its shares."""
+
+    @property
+    def listener_shares(self) -> Array:
+        """Return the probability of each kind of listener of a profile."""
 
 
 class Diagnostics(OneAtATime):
@@ -92,7 +100,7 @@ class Diagnostics(OneAtATime):
         """Return the size of the workspace in bytes."""
         return self._model.nbytes + self._stories.nbytes + self._record.nbytes
 
-    def expect_listener(self, other: "Diagnostics") -> None:
+    def expect_listener(self, other: KnowsListener) -> None:
         """Begin with what an estimator of the same listener's other ear found of the listener.
 
         A part of the profile's own kinds is kept, for attention can change between two ears.

@@ -95,7 +95,7 @@ def _board(*, lost: bool) -> str:
 def _silences(test: HearingTest) -> tuple[int, int]:
     """Return how many silences there were, pauses and catch trials, and those with a press."""
     ears = test.ears.values()
-    pauses = [ear.attention.pauses for ear in ears]
+    pauses = [ear.evidence.pauses for ear in ears]
     catches = [ear.catch_trials for ear in ears]
     return (
         sum(each.count for each in pauses) + sum(each.count for each in catches),

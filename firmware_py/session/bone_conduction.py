@@ -127,11 +127,11 @@ class BoneConduction:
         suspects : sequence of Observation
             The answers that the other cochlea may have given.
         """
-        measurement = self._ears[route].measurement
+        ear = self._ears[route]
         knots_hz = self._ears[route].estimator.knots_hz
         by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
-        own_answers = without(measurement.tones(), suspects)
-        not_heard, log_evidence = measurement.would_tell(by_air, own_answers)
+        own_answers = without(ear.evidence.tones, suspects)
+        not_heard, log_evidence = ear.would_tell(by_air, own_answers)
         # The less likely they are by what air tells, the more it was this ear that answered.
         share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * min(exp(log_evidence), 1.0))
         return bone_prior.other_side(self._of_either[route]).or_else(not_heard, share)

@@ -96,7 +96,7 @@ def _why_not_tested(ear: EarTest) -> Reasons:
     if ear.heard_nothing and not ear.listening.equipment_heard_by:
         return (reason_by(ear.route, Code.NOTHING_HEARD),)
     story = ear.listening.likely()
-    return () if story is None else (story_reason(story, ear.measurement.tones(), ear.route),)
+    return () if story is None else (story_reason(story, ear.evidence.tones, ear.route),)
 
 
 def _why_doubtful(ear: EarTest) -> Iterator[Reason]:
@@ -110,10 +110,10 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
     """Tell the stories that leave it in doubt if somebody listened, and the same person."""
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
-        yield story_reason(probable, ear.measurement.tones(), ear.route)
+        yield story_reason(probable, ear.evidence.tones, ear.route)
     change = ear.listening.change
     if change is not None and change.probability >= DOUBTED:
-        yield story_reason(change, ear.measurement.tones(), ear.route)
+        yield story_reason(change, ear.evidence.tones, ear.route)
 
 
 def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:

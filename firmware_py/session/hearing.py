@@ -6,6 +6,7 @@ It chooses the ear to go on with and asks it what to present; `presenter.py` pre
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
+from firmware_py.ear import course
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
 from firmware_py.ear.listening import CHECK_US_MAX
@@ -223,7 +224,7 @@ class HearingTest:
 
     def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
         ear, was_over = self.ear, self.asks_who_hears
-        ear.end_check(passed)
+        course.end_check(ear, passed)
         return self._go_on_with(now_us, [] if was_over else _ear_over(ear))
 
     def _ear_named(self, now_us: int, named: str) -> list[Action]:
@@ -262,7 +263,7 @@ class HearingTest:
             self._check_until_us = now_us + CHECK_US_MAX
             told = [tells.EquipmentCheckTold(route, silent.listening.why)]
         let_begin(self.ears[route], self.cross_hearing)
-        presentation = self.ears[route].next_presentation(self.number + 1, self.objective())
+        presentation = course.next_presentation(self.ears[route], self.number + 1, self.objective())
         return [*told, *self._present(now_us, route, presentation, since_us)]
 
     def objective(self) -> Objective:
@@ -292,7 +293,7 @@ class HearingTest:
         if check:
             self.cross_hearing.take_check(ear.route, presentation, answer.heard, cover)
         else:
-            ear.answer(presentation, answer.heard, cover, pressed, response_s)
+            course.take_answer(ear, presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
             self.presenter.pace.take_answer(answer.response_us)
         elif not silence:
@@ -323,7 +324,7 @@ class HearingTest:
         """Tell that a check begins or ends; `before`: there was one before this answer."""
         ear = self.ear
         if before and self.checking and now_us >= self._check_until_us:
-            ear.end_check()
+            course.end_check(ear)
         if before and not self.checking:
             return [tells.GoingOnTold()]
         if before or not self.checking:

@@ -66,7 +66,15 @@ def next_before_bone(
 def next_confirmed(ears: Iterable[EarTest]) -> Route | None:
     """Return one to be confirmed, by air: both are known, and have noise where it is needed."""
     by_air = (ear for ear in ears if not ear.route.by_bone)
-    return next((ear.route for ear in by_air if ear.begin_confirmation()), None)
+    found = next(filter(_begins, by_air), None)
+    return None if found is None else found.route
+
+
+def _begins(ear: EarTest) -> bool:
+    chosen = bool(ear.frequencies_to_confirm_hz)
+    if chosen:
+        ear.begin_confirmation()
+    return chosen
 
 
 def next_beside_air(hearing: CrossHearing) -> tuple[Route | None, EarTest | None]:
@@ -90,7 +98,7 @@ def next_beside_air(hearing: CrossHearing) -> tuple[Route | None, EarTest | None
 def let_begin(ear: EarTest, hearing: CrossHearing) -> None:
     """Let an ear begin with what was told before: of the listener, and by bone of the ear."""
     if ear.route.by_bone:
-        if ear.expected_of is None:
+        if ear.evidence.listener is None:
             ear.begin_by_bone(hearing.bone.by_either(ear.route), hearing.ears[Route(ear.route.ear)])
         return
     others = [

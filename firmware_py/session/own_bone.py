@@ -139,7 +139,7 @@ class OwnBone(Crossing):
         noise is kept where none follow: `whys`, by frequency, why it is uncertain whose it is.
         """
         answers = self._behind_noise[route].take_answer(tone, heard, cover)
-        measurement, audiogram = self.ears[route].measurement, self.ears[route].audiogram
+        ear, audiogram = self.ears[route], self.ears[route].audiogram
         if answers and route not in self.asked_again:
             for found in audiogram.estimates():
                 f = found.frequency_hz
@@ -147,7 +147,6 @@ class OwnBone(Crossing):
                     audiogram.unmasked[f] = Unmasked(found, whys[f])
             self._begin_with_own(route)
             suspects = self.suspects(route)
-            measurement.expect_own(self.bone.own(route, suspects))
-            measurement.forget(suspects)
+            ear.expect_own(self.bone.own(route, suspects), suspects)
         for each in answers:
-            measurement.observe(each)
+            ear.observe(each)

@@ -95,7 +95,7 @@ def _inattention(ears: Iterable[EarTest]) -> list[Reason]:
     clear, pauses = ClearTones(), Pauses()
     for ear in ears:
         clear += ear.attention.clear()
-        pauses += ear.attention.pauses
+        pauses += ear.evidence.pauses
     signs = []
     if clear.inattentive:
         signs.append(reason(Code.MISSES, missed=clear.missed, asked=clear.asked))

@@ -139,7 +139,7 @@ def test_who_presses_in_pauses_gets_catch_trials_in_a_brisk_test() -> None:
     driver = pressing_in_pauses(every=2)
     found = driver.ear("left")
 
-    assert driver.test.ears[Route("left")].attention.pauses.pressed > 4
+    assert driver.test.ears[Route("left")].evidence.pauses.pressed > 4
     assert 1 <= found["catch_trials"] <= CATCHES_IN_DOUBT
     assert found["false_alarms"] == 0
     assert any("pauses before a tone" in each for each in each_said(driver.result["remarks"]))

@@ -4,14 +4,18 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 
 import pytest
 
+from firmware_py.ear.belief import Belief
 from firmware_py.ear.caps import ATTENTION_TONES_MAX
+from firmware_py.ear.course import take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.evidence import Evidence
 from firmware_py.ear.levels import Levels, no_limit
-from firmware_py.ear.marks import Asked
+from firmware_py.ear.marks import Marks
 from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -222,17 +226,17 @@ def test_two_answers_against_a_threshold_leave_it_unmeasured(heard: bool) -> Non
     assert mark(ask(*sides, against, against)) == Outcome.INFERRED
 
 
-def ask(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Asked:
+def ask(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Marks:
     """The answers (Hz, dB HL, heard) of an ear."""
-    known = Asked(Levels(Route("left"), Settings(), no_limit))
-    known.observations = [
+    given = (
         Observation(Presentation(Purpose(purpose), f, level), heard, NO_COVER)
         for f, level, heard in answers
-    ]
-    return known
+    )
+    belief = cast(Belief, SimpleNamespace(evidence=Evidence(tuple(given))))
+    return Marks(Levels(Route("left"), Settings(), no_limit), belief)
 
 
-def mark(known: Asked, side: Outcome = Outcome.MEASURED) -> Outcome:
+def mark(known: Marks, side: Outcome = Outcome.MEASURED) -> Outcome:
     """The mark of 1 kHz with a band from 70 to 90 dB HL."""
     return known.mark(1000.0, side, 70.0, 90.0)
 
@@ -279,7 +283,7 @@ def test_the_familiarisation_of_a_brisk_test_counts_as_asked(conduct: str, count
     driver.run_to_tone(Purpose.MEASURE)
     ear = driver.test.ears[Route("left")]
 
-    tones = [o for o in ear.audiogram.asked.observations if o.presentation != SILENCE]
+    tones = [o for o in ear.observations if o.presentation != SILENCE]
 
     assert len(ear.attention.answers) == ear.tally.tones > 2
     assert tones == ([*ear.attention.answers] if counts else [])
@@ -315,7 +319,7 @@ def test_two_silences_and_nothing_heard_are_no_measured_threshold() -> None:
         (2000.0, 80.0, True), (2000.0, 70.0, False), (2000.0, 70.0, False), (8000.0, 90.0, True),
         (8000.0, 80.0, False), (8000.0, 80.0, False), (4000.0, 70.0, False), (4000.0, 74.0, False),
     ):  # fmt: skip
-        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, level_db_hl), heard)
+        take_answer(ear, Presentation(Purpose.MEASURE, frequency_hz, level_db_hl), heard)
     found = {each.frequency_hz: each for each in ear.audiogram.estimates()}
 
     assert found[2000].mark == found[8000].mark == Outcome.MEASURED

@@ -11,7 +11,7 @@ import pytest
 from device.simulator.lines import SimulatedLine
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.ear import ear_parts
+from firmware_py.ear import ear as ear_test
 from firmware_py.firmware import (
     FirmwareError,
 )
@@ -186,8 +186,8 @@ def test_age_and_sex_are_of_one_test_and_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next listener is not tested with this one's."""
-    real = ear_parts._estimator
-    monkeypatch.setattr(ear_parts, "_estimator", lambda s, _, *how: real(s, UNKNOWN, *how))
+    real = ear_test._estimator
+    monkeypatch.setattr(ear_test, "_estimator", lambda s, _, *how: real(s, UNKNOWN, *how))
     device = Device(tmp_path)
     answers = answers_to(
         device, "SESS:STAR sex=f,LEFT,age=67.5", "SESS:ABOR", "SESS:STAR LEFT", "SESS:ABOR", "SETT?"

@@ -16,7 +16,7 @@ from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
 from firmware_py.paper.quality import quality_table, reliability_rows
 from firmware_py.presenting.answers_given import Given, ResponseTimes
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
@@ -113,7 +113,7 @@ def test_time_and_catch_trials_are_those_of_the_journal() -> None:
 def test_a_brisk_test_counts_what_it_had_and_names_no_retest() -> None:
     session = session_of(LEFT_S2)
     (tested,) = session.test.ears.values()
-    pauses = [each for each in tested.measurement.evidence if isinstance(each, bool)]
+    pauses = [each for each in tested.evidence.given if isinstance(each, bool)]
     found = quality(session)
 
     assert session.settings.conduct == "brisk"
@@ -123,7 +123,7 @@ def test_a_brisk_test_counts_what_it_had_and_names_no_retest() -> None:
     assert (told["some"], told["of"]) == (sum(pauses), len(pauses))
     assert len(pauses) > 5
     assert found["row-checks"][0]["some"] == 0 < found["row-checks"][0]["of"]
-    assert found["row-repeated"] == [tested.measurement.doubted_tones]
+    assert found["row-repeated"] == [tested.asked_for[Why.DOUBTED_ANSWER]]
     assert "silence-catches" not in codes_in([*found.values()])
 
 
@@ -192,7 +192,7 @@ def test_answers_behind_enough_noise_are_not_taken_from_those_that_were_set_asid
     before = set_aside(ear, session.settings)
     assert before > 0
     for _ in range(before + 1):
-        ear.measurement.observe(replace(ear.observations[0]))
+        ear.observe(replace(ear.observations[0]))
     assert set_aside(ear, session.settings) == before
 
 

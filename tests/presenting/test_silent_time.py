@@ -162,7 +162,7 @@ def test_a_test_counts_each_of_its_pauses_once(conduct: str) -> None:
         if about["heard"]:
             pace.take_answer(response_us(driver, about["number"]))
 
-    pauses = test.ears[Route("left")].attention.pauses
+    pauses = test.ears[Route("left")].evidence.pauses
     assert (pauses.count, pauses.pressed) == (counted, 0)
     assert trials > 5
 

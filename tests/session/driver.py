@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from device.simulator.hearing import BoardClock, SimulatedTest
 from device.simulator.listener import Ear, Noise, Press
+from firmware_py.ear.agenda import Ask
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
 from firmware_py.session.hearing import HearingTest
 from firmware_py.session.masking import Earphones
 from firmware_py.terms import events
-from firmware_py.terms.outcomes import Why
+from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import CatchTold, Tell
 
@@ -205,7 +206,7 @@ class Driver(SimulatedTest):
 def familiar(ear: EarTest) -> EarTest:
     """Return the test of an ear whose listener knows the task."""
     ear.familiarisation.over = True
-    ear.ask_for(Why.MOST_INFORMATIVE)
+    ear.due = Ask(Why.MOST_INFORMATIVE, Purpose.MEASURE)
     return ear
 
 

@@ -13,6 +13,7 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.ear.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
+from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.listening import CHECK_US_MAX
 from firmware_py.findings.air_bone_gap import LossType, gaps_of
@@ -419,9 +420,9 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
         if again:
             test.ask_again(test.observations[-1:])
         while not test.over:
-            tone = test.next_presentation(test.tally.tones + 1)
+            tone = next_presentation(test, test.tally.tones + 1)
             heard = tone.level_db_hl + random.gauss(0.0, 4.0) > 40.0
-            test.answer(tone, heard and random.random() > 0.1)  # at times without attention
+            take_answer(test, tone, heard and random.random() > 0.1)  # at times without attention
     once = 20 + AGAIN_TONES_MAX + ATTENTION_TONES_MAX
     assert test.estimator.trial_count > once, "or once would be room enough"
 

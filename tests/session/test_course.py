@@ -5,8 +5,10 @@ from collections import Counter
 
 import pytest
 
+from firmware_py.ear.belief import give
+from firmware_py.ear.choice import settled_hz
+from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.measurement import give
 from firmware_py.terms.events import (
     Aborted,
     ButtonPressed,
@@ -91,13 +93,15 @@ def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct:
     driver.feed(Started())
     driver.run_until(lambda action: isinstance(action, EarOverTold))
     first, second = driver.test.ears[Route("left")], driver.test.ears[Route("right")]
-    told = [*second.measurement.evidence]
+    told = [*second.evidence.given]
     expected = EarTest(Route("right"), driver.settings).estimator
     expected.expect_listener(first.estimator)
     for each in told:
         give(expected, each)
 
-    assert second.expected_of == (Route("left"), tuple(first.measurement.evidence))
+    told_by = second.evidence.listener
+    assert told_by is not None
+    assert (told_by.route, told_by.evidence) == (Route("left"), first.evidence)
     assert bool(told) == (conduct == "brisk")
     assert list(second.estimator.listener_shares) == list(expected.listener_shares)
 
@@ -268,12 +272,12 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     ear = EarTest(Route("left"), settings)
     looked = 0
     while not ear.over:
-        presentation = ear.next_presentation(1)
+        presentation = next_presentation(ear, 1)
         chosen = presentation.information_bits is not None
-        if chosen and ear.measurement.settled_hz():
+        if chosen and settled_hz(ear):
             looked += 1
-            assert presentation.frequency_hz not in ear.measurement.settled_hz()
-        ear.answer(presentation, presentation.level_db_hl > 40.0)
+            assert presentation.frequency_hz not in settled_hz(ear)
+        take_answer(ear, presentation, presentation.level_db_hl > 40.0)
 
     assert looked > 3
     assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from firmware_py.ear.agenda import Ask
 from firmware_py.ear.caps import CHECKS_MAX
+from firmware_py.ear.course import end_check, next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
+from firmware_py.ear.model_checks import Pauses
 from firmware_py.inference.stories import Story, Told
 from firmware_py.session.ear_result import result_of
 from firmware_py.session.hearing import HearingTest
@@ -213,11 +216,11 @@ def ask_by_bone(heard_until: int) -> EarTest:
     """An ear by bone that hears from 20 dB HL on, but nothing after a tone."""
     ear = EarTest(Route("left", BONE), Settings(routes="air, bone"))
     while not ear.over:
-        tone = ear.next_presentation(ear.tally.tones + 1)
+        tone = next_presentation(ear, ear.tally.tones + 1)
         hears = tone.is_asked and tone.level_db_hl >= 20.0
-        ear.answer(tone, hears and ear.tally.tones < heard_until)
+        take_answer(ear, tone, hears and ear.tally.tones < heard_until)
         if ear.phase == Purpose.CHECK:
-            ear.end_check()
+            end_check(ear)
     return ear
 
 
@@ -331,16 +334,17 @@ def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
     nothing = ear.estimator.log_evidence
-    ear.measurement.observe(first)
+    ear.observe(first)
     alone = ear.estimator.log_evidence
-    ear.measurement.observe(second)
+    ear.observe(second)
     both = ear.estimator.log_evidence
-    assert ear.measurement.log_evidence_without([first]) == alone
-    around = ear.measurement.log_evidence_around([first, second])
+    without = ear.evidence.without([first])
+    assert ear.belief.suppose(without, lambda estimator: estimator.log_evidence) == alone
+    around = ear.belief.log_evidence_around([first, second])
     assert around == ([nothing, alone, both], [both, alone, nothing])
     assert ear.estimator.log_evidence == both
-    ear.measurement.forget([first])
-    assert [each is second for each in ear.measurement.observations] == [True]
+    ear.forget([first])
+    assert [each is second for each in ear.observations] == [True]
     assert ear.estimator.log_evidence == alone
 
 
@@ -352,9 +356,9 @@ def test_forgetting_an_answer_leaves_the_silences_where_they_were() -> None:
         for level in (40.0, 30.0, 20.0)
     ]
     for answer, pressed in zip(answers, (None, False, True), strict=True):
-        ear.measurement.observe(answer, pressed)
-    ear.measurement.forget(answers[1:2])
-    assert ear.measurement.evidence == [answers[0], False, True, answers[2]]
+        ear.observe(answer, pressed)
+    ear.forget(answers[1:2])
+    assert ear.evidence.given == (answers[0], False, True, answers[2])
 
 
 def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began_it() -> None:
@@ -363,22 +367,25 @@ def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
     for answer, pressed in ((first, False), (second, True)):
-        ear.measurement.observe(answer, pressed)
-    dropped, pauses = ear.measurement.go_back(1)
-    assert [each is second for each in dropped] == [True]
-    assert pauses == [False]
-    assert ear.measurement.evidence == [False, first]
-    assert ear.measurement.go_back(0) == ([first], [])
+        ear.observe(answer, pressed)
+    ear.go_back(1)
+    assert [each is first for each in ear.observations] == [True]
+    assert ear.evidence.given == (False, first)
+    assert ear.evidence.pauses == Pauses(1, 0)
+    ear.go_back(0)
+    assert not ear.evidence.given
 
 
 def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() -> None:
     ear = EarTest(Route("right"), Settings(ears="right"))
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
-    ear.measurement.observe(first, True)
-    ear.measurement.expect_own(ear.estimator.curves_at_knots())
-    ear.measurement.observe(second, False)
-    assert ear.measurement.go_back(0) == ([second], [True])
+    ear.observe(first, True)
+    ear.expect_own(ear.estimator.curves_at_knots(), [])
+    ear.observe(second, False)
+    ear.go_back(0)
+    assert ear.observations == [first]
+    assert ear.evidence.pauses == Pauses(1, 1)
 
 
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
@@ -414,11 +421,13 @@ def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None
     assert driver.ear("right")["verdict"] == Verdict.VALID
 
 
-@pytest.mark.parametrize("other", [Why.FAMILIARISE, Why.MOST_INFORMATIVE])
-def test_a_check_is_made_in_the_ear_that_it_is_about(other: Why) -> None:
+@pytest.mark.parametrize(
+    "other", [Ask(Why.FAMILIARISE, Purpose.FAMILIARISE), Ask(Why.MOST_INFORMATIVE, Purpose.MEASURE)]
+)
+def test_a_check_is_made_in_the_ear_that_it_is_about(other: Ask) -> None:
     """That which ends the familiarisation of both ears, too."""
     test = HearingTest(Settings())
-    test.ears[Route("right")].ask_for(other)
-    test.ears[Route("left")].ask_for(Why.STORY_IN_DOUBT)
+    test.ears[Route("right")].due = other
+    test.ears[Route("left")].due = Ask(Why.STORY_IN_DOUBT, Purpose.CHECK)
 
     assert next_route(test.settings, test.ears.values()) == Route("left")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.stopping import LIMIT_TONES
 from firmware_py.terms.events import UNSURE_BUTTON
@@ -26,7 +27,7 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
     ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
     monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
-        ear.answer(Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
+        take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
 
     assert seen == [(1000.0, 30.0, heard, None) for heard in (True, False, None)]
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
@@ -59,8 +60,8 @@ def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
     ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
     for _ in range(LIMIT_TONES):
-        ear.answer(Presentation(Purpose.MEASURE, 500.0, 60.0), None)
-        ear.answer(Presentation(Purpose.MEASURE, 8000.0, 100.0), False)
+        take_answer(ear, Presentation(Purpose.MEASURE, 500.0, 60.0), None)
+        take_answer(ear, Presentation(Purpose.MEASURE, 8000.0, 100.0), False)
 
     assert ear.outcome != Outcome.NO_RESPONSE
 
@@ -73,7 +74,7 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
         EarTest(Route("left"), Settings(ears="left", unsure_button=True, catch_rate=0.0))
     )
     for _ in range(3):
-        ear.answer(Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
+        take_answer(ear, Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
     asked: list[Any] = []
     next_stimulus = ear.estimator.next_stimulus
 
@@ -82,7 +83,7 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
         return next_stimulus(level_max_db_hl, exclude_hz, *more)
 
     ear.estimator.next_stimulus = spy  # type: ignore[assignment, method-assign]
-    ear.next_presentation(9)
+    next_presentation(ear, 9)
 
     assert asked == [excluded_hz, excluded_hz], "what may be asked now, and what were worth a climb"
 

@@ -10,7 +10,7 @@ import pytest
 from device.simulator.virtual_clock import STARTED, S, VirtualClock
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.ear import ear_parts
+from firmware_py.ear import ear as ear_test
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
@@ -280,13 +280,13 @@ def test_an_event_that_is_not_of_the_wire_is_told_and_not_recorded(tmp_path: Pat
 
 def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Person] = []
-    real = ear_parts._estimator
+    real = ear_test._estimator
 
     def estimator(settings: Settings, person: Person, kind: RouteKind, prior: None) -> Any:
         told.append(person)
         return real(settings, UNKNOWN, kind, prior)
 
-    monkeypatch.setattr(ear_parts, "_estimator", estimator)
+    monkeypatch.setattr(ear_test, "_estimator", estimator)
     (tmp_path / "before").mkdir()
     world = World(tmp_path / "before", a_listener("S2"))
     world.begin(SETTINGS, Person(67.5, "F"))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.ear import ear_parts
+from firmware_py.ear import ear as ear_test
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.person import UNKNOWN, Person, compose
 from firmware_py.terms.settings import SettingError, Settings
@@ -130,7 +130,7 @@ def test_the_estimator_of_each_ear_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     def estimator(profile: str, **values: Any) -> None:
         told.append((values["age_years"], values["sex"]))
 
-    monkeypatch.setattr(ear_parts, "ThresholdEstimator", estimator)
+    monkeypatch.setattr(ear_test, "ThresholdEstimator", estimator)
     HearingTest(Settings(), Person(67.5, "F"))
 
     assert told == [(67.5, "F")] * 2

@@ -6,6 +6,7 @@ from itertools import chain
 
 import pytest
 
+from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.link.messages import TRANSDUCERS
 from firmware_py.terms.outcomes import MaskingMark
@@ -134,8 +135,8 @@ def test_nothing_is_asked_beyond_the_frequencies_at_which_its_kind_is_calibrated
 
     candidates_hz = ear.estimator.candidate_frequencies_hz
     assert (min(candidates_hz), max(candidates_hz)) == (500.0, 4000.0)
-    assert ear.begin_confirmation()
+    ear.begin_confirmation()
     while not ear.over:
-        tone = ear.next_presentation(1)
+        tone = next_presentation(ear, 1)
         assert tone.frequency_hz == 2000.0
-        ear.answer(tone, heard=True)
+        take_answer(ear, tone, heard=True)

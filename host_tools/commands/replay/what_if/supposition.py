@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from firmware_py.ear.measurement import give
+from firmware_py.ear.belief import give
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.prior_reading import PriorError
@@ -109,9 +109,10 @@ class SupposedModel:
         tested = self._session.test.ears[route]
         try:
             before = None
-            if tested.expected_of is not None:
-                before = self._estimator_given(tested.expected_of[1], None)
-            return self._estimator_given(tested.measurement.evidence, before)
+            other = tested.evidence.listener
+            if other is not None:
+                before = self._estimator_given(other.evidence.given, None)
+            return self._estimator_given(tested.evidence.given, before)
         except (ValueError, RuntimeError) as error:
             raise HostError(str(error)) from None
 

@@ -52,7 +52,7 @@ def test_another_model_is_told_every_answer_in_its_order() -> None:
     (tested,) = session.test.ears.values()
     # Where a pause made a silent trial only the evidence has; the answers are the journal's.
     trials = (trial for trial in session.trials if trial.purpose != "confirm")
-    for each in tested.measurement.evidence:
+    for each in tested.evidence.given:
         if isinstance(each, bool):
             estimator.observe_silence(each)
             continue

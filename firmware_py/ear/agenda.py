@@ -1,0 +1,106 @@
+"""What comes next, of an ear and of a session alike: the first thing that an ordered list proposes.
+
+A reason to ask is a pure function of what is known. It proposes steps, or nothing; the agenda takes
+the first that there are, and whoever owns the list does them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
+
+from firmware_py.ear.retest import Retest
+from firmware_py.inference.stories import Told
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
+from firmware_py.terms.presentation import Observation
+from firmware_py.terms.reasons import Reasons
+
+Known_contra = TypeVar("Known_contra", contravariant=True)
+Step_co = TypeVar("Step_co", covariant=True)
+Known = TypeVar("Known")
+Done = TypeVar("Done")
+
+
+class Proposes(Protocol[Known_contra, Step_co]):
+    """A reason to ask; `why` is its name in the record."""
+
+    why: ClassVar[Why]
+
+    def propose(self, known: Known_contra, /) -> Sequence[Step_co]:
+        """Return what is to be done for it, in order; nothing: there is no cause."""
+
+
+def take_first(
+    reasons: Iterable[Proposes[Known, Done]], known: Known, do: Callable[[Done], bool]
+) -> bool:
+    """Do the steps that are proposed, reason by reason, until one ends the search.
+
+    Parameters
+    ----------
+    reasons : iterable of Proposes
+        In the order in which they are asked.
+    known
+        What each is asked about.
+    do : callable
+        Does a step, and returns whether it ends the search.
+
+    Returns
+    -------
+    found : bool
+        Whether one did.
+    """
+    return any(do(step) for each in reasons for step in each.propose(known))
+
+
+# The steps of an ear.
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask, for a reason; `tone`: the frequency and level that it wants, None: it is chosen later.
+
+    This ends the search.
+    """
+
+    why: Why
+    purpose: Purpose
+    tone: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class End:
+    """End the ear, whatever other reasons say; this ends the search."""
+
+    outcome: Outcome
+    why: Reasons
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Forget answers: who gave them was not there, did not know the task, or did not attend."""
+
+    answers: list[Observation]
+    why: Why
+
+
+@dataclass(frozen=True)
+class Allow:
+    """Allow so many tones on top of the cap."""
+
+    tones: int
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Begin a check of what the listener does, or the retest."""
+
+    what: Told | Retest
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """Look at this no more: it is looked at once an ear."""
+
+    why: Why
+
+
+EarStep = Ask | End | Forget | Allow | Begin | LookedAt

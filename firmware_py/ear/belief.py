@@ -1,0 +1,92 @@
+"""What is believed of one ear: a function of its evidence."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from firmware_py.ear.evidence import Evidence, Item, is_catch
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.terms.presentation import Observation
+
+Answer = TypeVar("Answer")
+
+
+def give(estimator: ThresholdEstimator, item: Item) -> None:
+    """Give an answer to an estimator, or whether a pause had a press."""
+    if isinstance(item, bool):
+        estimator.observe_silence(item)
+    elif is_catch(item):
+        estimator.observe_silence(item.heard is not False)
+    else:
+        tone = item.presentation
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, item.heard, item.response_s)
+
+
+class Belief:
+    """The posterior of one ear.
+
+    Attributes
+    ----------
+    estimator : ThresholdEstimator
+        It has been given the `evidence`, and nothing else.
+    """
+
+    def __init__(self, estimator: ThresholdEstimator) -> None:
+        self.estimator = estimator
+        self._evidence = Evidence()
+
+    @property
+    def evidence(self) -> Evidence:
+        return self._evidence
+
+    def take(self, evidence: Evidence) -> None:
+        """Believe what follows from this evidence; only what is new in it is computed."""
+        before, self._evidence = self._evidence, evidence
+        known = len(before.given)
+        expected = before.listener is evidence.listener and before.threshold is evidence.threshold
+        if not expected or not _begins_with(evidence.given, before.given):
+            known = 0
+            self._begin(before, evidence)
+        for each in evidence.given[known:]:
+            give(self.estimator, each)
+
+    def _begin(self, before: Evidence, evidence: Evidence) -> None:
+        """Forget all answers; what is expected before them stays with the estimator."""
+        self.estimator.reset()
+        if evidence.threshold is not None and evidence.threshold is not before.threshold:
+            self.estimator.expect_threshold(evidence.threshold)
+        if evidence.listener is not None and evidence.listener is not before.listener:
+            self.estimator.expect_listener(evidence.listener)
+
+    def suppose(
+        self, evidence: Evidence, ask: Callable[[ThresholdEstimator], Answer]
+    ) -> Answer:  # fmt: skip
+        """Return what the estimator would say of other evidence."""
+        kept = self._evidence
+        self.take(evidence)
+        found = ask(self.estimator)
+        self.take(kept)
+        return found
+
+    def log_evidence_around(self, tones: list[Observation]) -> tuple[list[float], list[float]]:
+        """Return the log evidence of the first k of these tones, and of the others, for every k."""
+        kept = self._evidence
+        before, after = self._log_evidence_of(tones), self._log_evidence_of(tones[::-1])
+        self.take(kept)
+        return before, after[::-1]
+
+    def _log_evidence_of(self, tones: list[Observation]) -> list[float]:
+        alone = replace(self._evidence, given=())
+        found = []
+        for count in range(len(tones) + 1):
+            self.take(replace(alone, given=tuple(tones[:count])))
+            found.append(self.estimator.log_evidence)
+        return found
+
+
+def _begins_with(given: tuple[Item, ...], before: tuple[Item, ...]) -> bool:
+    return len(given) >= len(before) and all(map(_is, given, before))
+
+
+def _is(one: Item, other: Item) -> bool:
+    return one is other

@@ -1,0 +1,95 @@
+"""What is known of an ear's answers: an immutable list, and what was expected before it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+from firmware_py.ear.model_checks import Pauses
+from firmware_py.inference.curves import Curves
+from firmware_py.inference.kernel import Array
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Observation, without
+from firmware_py.terms.route import Route
+
+Item = Observation | bool  # an answer, or whether a pause had a press
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEar:
+    """What the test of another ear told of the listener: its evidence, and the shares of kinds."""
+
+    route: Route
+    evidence: "Evidence"
+    listener_shares: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The evidence of one ear; a change of it is another one.
+
+    Parameters
+    ----------
+    given : tuple of Observation or bool
+        What the estimator is given, in order: answers that count, and whether a pause had a press.
+    of_either : tuple of Observation
+        By bone, answers to tones without noise, which either cochlea may have given. What is
+        expected of the `threshold` rests on them: they are not given to the estimator again.
+    before_own : int
+        So many of `given` come before it was asked what is the ear's own.
+    listener : OtherEar or None
+        What another ear told of the listener before; None: nothing did.
+    threshold : Curves or None
+        What was known of this very ear before; None: what people have.
+    """
+
+    given: tuple[Item, ...] = ()
+    of_either: tuple[Observation, ...] = ()
+    before_own: int = 0
+    listener: OtherEar | None = None
+    threshold: Curves | None = None
+
+    @cached_property
+    def tones(self) -> list[Observation]:
+        """Return the tones whose answers the estimator has, in its order."""
+        return [e for e in self.given if isinstance(e, Observation) and not is_catch(e)]
+
+    @cached_property
+    def observations(self) -> list[Observation]:
+        """Return the answers that count, to silences as well."""
+        return [*self.of_either, *(e for e in self.given if isinstance(e, Observation))]
+
+    @cached_property
+    def pauses(self) -> Pauses:
+        """Return how many pauses count, and how many of them had a press."""
+        pressed = [each for each in self.given if isinstance(each, bool)]
+        return Pauses(len(pressed), sum(pressed))
+
+    def with_answer(self, observation: Observation, pressed: bool | None = None) -> Self:
+        """Return it with an answer; `pressed`: in the pauses before it, None: too short to tell."""
+        new = (observation,) if pressed is None else (pressed, observation)
+        return replace(self, given=(*self.given, *new))
+
+    def without(self, dropped: list[Observation]) -> Self:
+        """Return it without these answers: the other ear's, or given without attention."""
+        given, of_either = without(self.given, dropped), without(self.of_either, dropped)
+        return replace(self, given=tuple(given), of_either=tuple(of_either))
+
+    def up_to(self, tones: int) -> Self:
+        """Return it as if nothing had come after so many tones, no pause and no press either."""
+        places = [
+            place for place, each in enumerate(self.given, 1)
+            if isinstance(each, Observation) and not is_catch(each)
+        ]  # fmt: skip
+        return replace(self, given=self.given[: places[tones - 1] if tones else self.before_own])
+
+    def of_own(self, threshold: Curves) -> Self:
+        """Return it for what is the ear's own: what is known of that rests on the tones so far."""
+        given, of_either = without(self.given, self.tones), (*self.of_either, *self.tones)
+        return replace(
+            self, given=tuple(given), of_either=of_either, before_own=len(given),
+            threshold=threshold,
+        )  # fmt: skip
+
+
+def is_catch(observation: Observation) -> bool:
+    return observation.presentation.purpose == Purpose.CATCH
