@@ -127,9 +127,10 @@ test-card: card ## start that card in an emulated machine and cut its power; ALL
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels
 
-lint: set-up-dev ## check style, format and types
+lint: set-up-dev ## check style, format, types and imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 
 # Every page is read anew, and every example run: a warning that was told once would not be told again.
