@@ -127,9 +127,14 @@ test-card: card ## start that card in an emulated machine and cut its power; ALL
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels
 
-lint: set-up-dev ## check style, format and types
+# The index of how easy a file is to maintain goes to 100, by its lines, words, branches and comments.
+lint: set-up-dev ## check style, format, types, imports, and how easy a file is to maintain
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/radon mi --show firmware_py device host_tools | awk -F '[()]' ' \
+	    $$2 + 0 < 20 { print "allowed is a maintainability of 20 and more: " $$0; low = 1 } \
+	    END { exit low || !NR }'
 	$(BIN)/mypy
 
 # Every page is read anew, and every example run: a warning that was told once would not be told again.

@@ -304,12 +304,7 @@ class Firmware:
     def _notice(self, notice: Notice) -> None:
         match notice:
             case Greeted(board, version, serial=serial):
-                if self._board.meet(f"{board} {version}") and not self._board.waits:
-                    self._supervisor.ready(self._ready_words())
-                self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
-                self._report_all(self._watch.look_at_calibration())
-                for each in self._runner.differences()[-1:]:
-                    self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
+                self._meet(f"{board} {version}", serial)
             case Lost(why, disbelieved):
                 if self._board.note_loss(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")
@@ -328,6 +323,14 @@ class Firmware:
         self._instrument.look_on(notice, idle=self._under_way() is UnderWay.NOTHING)
         for driver in self._drivers:
             driver.notice(notice)
+
+    def _meet(self, board: str, serial: str) -> None:
+        if self._board.meet(board) and not self._board.waits:
+            self._supervisor.ready(self._ready_words())
+        self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
+        self._report_all(self._watch.look_at_calibration())
+        for each in self._runner.differences()[-1:]:
+            self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
 
     def _ready_words(self) -> str:
         console, tones = self._operator.port.url, self._board.port.url

@@ -47,14 +47,7 @@ def grid_of_json(path: str, text: str) -> Grid:
     AudiogramError
         It is no JSON, or of no kind that is read.
     """
-    try:
-        document = json.loads(text, object_pairs_hook=lambda pairs: _once(path, pairs))
-    except RecursionError:
-        raise AudiogramError(f"{path}: is no JSON: it is nested too deep") from None
-    except json.JSONDecodeError as error:
-        raise AudiogramError(f"{path}: is no JSON, and no CSV table: {error}") from None
-    except ValueError as error:  # a number with thousands of digits
-        raise AudiogramError(str(error) if path in str(error) else f"{path}: {error}") from None
+    document = _document(path, text)
     if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
         if not any(_is_person(each) for each in document):
             return _of_rows(path, document)
@@ -69,6 +62,17 @@ def grid_of_json(path: str, text: str) -> Grid:
         if document and all(isinstance(each, dict) for each in document.values()):
             return _of_people(path, document)
     raise AudiogramError(f"{path}: no audiogram is found in it; {HOW}")
+
+
+def _document(path: str, text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=lambda pairs: _once(path, pairs))
+    except RecursionError:
+        raise AudiogramError(f"{path}: is no JSON: it is nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise AudiogramError(f"{path}: is no JSON, and no CSV table: {error}") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise AudiogramError(str(error) if path in str(error) else f"{path}: {error}") from None
 
 
 def _once(path: str, pairs: list[tuple[str, Any]]) -> Record:

@@ -7,7 +7,7 @@ import re
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,9 @@ class Tree:
         for package in packages:
             for member, content in _members(package):
                 self._members[member.name] = member, content
+        self._libraries = {
+            name.rpartition("/")[2]: name for name in self._members if name.startswith(LIBRARIES)
+        }
 
     def matching(self, patterns: Iterable[str]) -> set[str]:
         """Return the paths that match, without those that match what begins with "- ".
@@ -59,20 +62,9 @@ class Tree:
             If no package has a library.
         """
         there = {path.name: path for path in others}
-        libraries = {
-            name.rpartition("/")[2]: name for name in self._members if name.startswith(LIBRARIES)
-        }
-
-        def add(user: str, content: bytes) -> None:
-            for needed in _libraries_of(content):
-                if needed in libraries:
-                    wanted.add(libraries[needed])
-                elif needed not in there:
-                    raise CardError(f"{user} needs {needed}, which no package has")
-
         wanted, done = set(names), set[str]()
         for path in there.values():
-            add(str(path), path.read_bytes())
+            wanted |= self._needed_by(str(path), path.read_bytes(), there)
         while new := wanted - done:
             done |= new
             for name in new:
@@ -81,8 +73,18 @@ class Tree:
                     if (target := _target(member)) in self._members:
                         wanted.add(target)
                 elif content.startswith(b"\x7fELF"):
-                    add(name, content)
+                    wanted |= self._needed_by(name, content, there)
         return wanted
+
+    def _needed_by(self, user: str, content: bytes, there: Container[str]) -> set[str]:
+        """Return the libraries that a program or library needs, but for those that are there."""
+        found = set[str]()
+        for needed in _libraries_of(content):
+            if needed in self._libraries:
+                found.add(self._libraries[needed])
+            elif needed not in there:
+                raise CardError(f"{user} needs {needed}, which no package has")
+        return found
 
     def write(self, names: Iterable[str], root: Path) -> None:
         """Write these below a directory, with links in the old places."""

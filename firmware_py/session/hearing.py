@@ -143,6 +143,10 @@ class HearingTest:
                 return self._finish(SessionOutcome.ABORTED, why)
             case events.BoardReady(board=board):
                 self.boards.now = board
+        return self._hand_on(now_us, event)
+
+    def _hand_on(self, now_us: int, event: Event) -> list[Action]:
+        """Let the presenter take an event, and take the answer that it makes of it."""
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)

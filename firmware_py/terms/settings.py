@@ -195,14 +195,14 @@ class Settings:
                 object.__setattr__(self, name, value)
         for field in fields(self):
             _check(field.name, getattr(self, field.name), field.type)
-        self._check_relations()
-
-    def _check_relations(self) -> None:
         if self.level_max_db_hl > LOUD_DB_HL and not self.loud_confirmed:
             raise SettingError(
                 f"level_max_db_hl is {self.level_max_db_hl:g} dB HL; above {LOUD_DB_HL:g} dB HL "
                 "loud_confirmed has to be true as well"
             )
+        self._check_relations()
+
+    def _check_relations(self) -> None:
         if self.frequency_max_hz <= self.frequency_min_hz:
             raise SettingError(
                 f"frequency_max_hz is {self.frequency_max_hz:g} Hz; allowed is more than "

@@ -1,5 +1,6 @@
 """Which kernels are used, and how arrays are passed to a library of them."""
 
+import ast
 import copy
 import ctypes
 import gc
@@ -304,3 +305,19 @@ def test_a_library_that_was_asked_for_and_is_not_there_is_not_replaced() -> None
         "gp-pta-device: GP_PTA_KERNELS: /nowhere/kernels.so cannot be read: No such file or "
         "directory; allowed are jit, for Numba, and the path of a library\n"
     )
+
+
+def test_it_knows_all_that_the_modules_of_kernels_import() -> None:
+    """It looks for imports with a pattern: one of another form would go unseen."""
+    known = {path: path.read_text(encoding="utf-8") for path in library_module.sources()}
+    top = Path(library_module.__file__).parents[2]
+    missing = {
+        (path.name, name)
+        for path, source in known.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("firmware_py.")
+        for name in (str(node.module), *(f"{node.module}.{each.name}" for each in node.names))
+        if (file := top / f"{name.replace('.', '/')}.py").is_file() and file not in known
+    }
+
+    assert missing == set()

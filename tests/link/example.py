@@ -206,6 +206,8 @@ class ExampleBoard:
             self._outgoing.clear()
 
     def _check_fields(self, verb: str, fields: dict[str, str]) -> None:
+        if verb not in COMMANDS or (verb in ("mask", "unmask") and not self._has_noise):
+            raise Error("verb")
         for key in COMMANDS[verb]:
             check(key, fields)
         if verb == "tone" and 2 * int(fields["rise"]) > int(fields["on"]):
@@ -219,8 +221,6 @@ class ExampleBoard:
                 raise Error("field", name=key[:16])
 
     def _do(self, verb: str, fields: dict[str, str]) -> dict[str, str | int]:
-        if verb not in COMMANDS or (verb in ("mask", "unmask") and not self._has_noise):
-            raise Error("verb")
         self._check_fields(verb, fields)
         match verb:
             case "hello":

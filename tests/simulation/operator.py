@@ -164,20 +164,23 @@ class Operator:
         if self._lock:
             self._lock.take_answer(now_us, asked.line, line)
         self.seconds.take_answer(asked.line, line)
-        # Settings are those of one test; and without the PIN none is begun for a person.
-        undone = line == "OK" or line.startswith(REFUSED) or FORGOTTEN in line
-        if asked.line.startswith(START) and undone:
-            self._set_up = False
-        if asked.line.startswith(START) and NO_VIBRATOR in line:
-            self._settings, self._set_up = {**self._settings, "routes": "air"}, False
-        if asked.line.startswith(START) and TUNING in line:
-            self.say(now_us, self._chance.choice(("TUNE:CONT", "TUNE:ABOR", "TUNE:STAT?")))
+        if asked.line.startswith(START):
+            self._take_start(now_us, line)
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)
         if asked.line == "SYST:ERR?":
             self._read_error(now_us, line)
         if self._setting_up:
             self._set_up_so_far(now_us, asked.line, line)
+
+    def _take_start(self, now_us: int, line: str) -> None:
+        """Settings are those of one test; and without the PIN none is begun for a person."""
+        if line == "OK" or line.startswith(REFUSED) or FORGOTTEN in line:
+            self._set_up = False
+        if NO_VIBRATOR in line:
+            self._settings, self._set_up = {**self._settings, "routes": "air"}, False
+        if TUNING in line:
+            self.say(now_us, self._chance.choice(("TUNE:CONT", "TUNE:ABOR", "TUNE:STAT?")))
 
     def _saw(self, now_us: int, state: str) -> None:
         """Start a test where there is none, go on with one that is paused."""

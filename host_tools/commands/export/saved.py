@@ -192,6 +192,10 @@ def _check_result(told: Told) -> None:
             for name in READ:
                 where = f"{place}.thresholds[{at}].reading.{name}"
                 _check_fits(where, each["reading"][name], getattr(shown, name))
+    _check_gaps(told, nominal)
+
+
+def _check_gaps(told: Told, nominal: bool) -> None:
     if nominal and told.get("air_bone_gaps"):
         raise refusal("air_bone_gaps", told["air_bone_gaps"], "is none of nominal levels")
     for of_ear in told.get("air_bone_gaps", ()):
