@@ -226,6 +226,10 @@ class EarResult:
     boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
     pta4: Annotated[MeanThreshold | None, optional(object_of(MeanThreshold))] = None
 
+    @property
+    def ear(self) -> str:
+        return self.route.ear
+
 
 @dataclass(frozen=True)
 class SessionResult(Result):

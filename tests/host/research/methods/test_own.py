@@ -4,9 +4,11 @@ import json
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
+from device import simulator
 from device.simulator import own_code
 from device.simulator.kinds import KindError, kind_named
 from firmware_py.platform.own_prior import OwnPrior
@@ -51,9 +53,27 @@ def session_of(method: str, **options: object) -> list[float]:
 
 def test_the_page_has_an_example_of_each() -> None:
     found = {name: code.count("\n") for name, code in EXAMPLE.findall(OWN_CODE.read_text("utf-8"))}
-    assert [*found] == ["my_methods.py", "my_objectives.py", "my_listeners.py"]
+    assert [*found] == ["my_methods.py", "my_objectives.py", "my_listeners.py", "my_test.py"]
     assert 30 <= found["my_methods.py"] <= 45
     assert max(found["my_objectives.py"], found["my_listeners.py"]) <= 18
+    assert found["my_test.py"] <= 20
+
+
+def test_a_whole_test_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What such a script imports stays where it is."""
+    run_path(str(here / "my_test.py"))
+    said = capsys.readouterr().out
+
+    assert "right: valid after" in said
+    assert "left: valid after" in said
+    assert sum(line.split()[1:2] == ["measured"] for line in said.splitlines()) >= 12
+
+
+@pytest.mark.parametrize("name", [*simulator.__all__])
+def test_what_simulates_can_be_imported_from_one_place(name: str) -> None:
+    assert getattr(simulator, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        _ = simulator.Nobody
 
 
 @pytest.mark.thorough
