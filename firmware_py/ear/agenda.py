@@ -6,7 +6,7 @@ the first that there are, and whoever owns the list does them.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from firmware_py.ear.retest import Retest
 from firmware_py.inference.stories import Told
@@ -21,9 +21,7 @@ Done = TypeVar("Done")
 
 
 class Proposes(Protocol[Known_contra, Step_co]):
-    """A reason to ask; `why` is its name in the record."""
-
-    why: ClassVar[Why]
+    """A reason to ask."""
 
     def propose(self, known: Known_contra, /) -> Sequence[Step_co]:
         """Return what is to be done for it, in order; nothing: there is no cause."""

@@ -13,7 +13,13 @@ from firmware_py.ear.agenda import take_first
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS, Objective
-from firmware_py.ear.reasons_to_ask import BY_NAME, INTERRUPTS, REASONS_TO_ASK, Look
+from firmware_py.ear.reasons_to_ask import (
+    BY_NAME,
+    INTERRUPTS,
+    REASONS_TO_ASK,
+    Look,
+    SilenceDue,
+)
 from firmware_py.inference.stories import Story
 from firmware_py.terms.events import OTHER_EAR
 from firmware_py.terms.outcomes import Outcome, Purpose
@@ -35,14 +41,9 @@ def next_presentation(ear: EarTest, number: int, objective: Objective = BITS) ->
     """
     assert ear.due is not None, "there is something to present"
     due = BY_NAME[ear.due.why]
-    if due.silences and silence_due(ear, number):
+    if due.silences and SilenceDue.is_due(ear, number):
         return SILENCE
     return replace(due.presentation(ear, objective), why=due.why)
-
-
-def silence_due(ear: EarTest, number: int) -> bool:
-    """Is the button pressed without a tone? Between the tones of all others, but for checks."""
-    return ear.rule.needs_catches or ear.catch_trials.due(number)
 
 
 def take_answer(

@@ -5,7 +5,7 @@ goes on, familiarisation and retest, is interrupted by `INTERRUPTS` only. An ear
 proposes anything. They change nothing: what is proposed, `EarTest.do` does.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
@@ -146,6 +146,18 @@ class Familiarise(ReasonToAsk):
         """Go down or up."""
         level_db_hl = observation.presentation.level_db_hl
         ear.familiarisation.take_answer(level_db_hl, observation.heard)
+
+
+class SilenceDue(ReasonToAsk):
+    """Is the button pressed without a tone? Between the tones of reasons below."""
+
+    why = Why.SILENCE_DUE
+    purpose = Purpose.CATCH
+
+    @staticmethod
+    def is_due(ear: EarTest, number: int) -> bool:
+        """Return whether the presentation of this number is a silence."""
+        return ear.rule.needs_catches or ear.catch_trials.due(number)
 
 
 class LimitOnceMore(ReasonToAsk):
@@ -348,13 +360,7 @@ AFTERWARDS: Final[tuple[ReasonToAsk, ...]] = (Confirm(), WhoHears())
 BY_NAME: Final = {each.why: each for each in (*INTERRUPTS, *REASONS_TO_ASK, *AFTERWARDS)}
 
 
-def about(why: object) -> str:
-    """Return the first sentence of a docstring, for a page."""
-    text, _, _ = (why.__doc__ or "").partition("\n\n")
+def about(reason: object) -> str:
+    """Return when a reason asks, and what: the head of its docstring, for a page."""
+    text, _, _ = (reason.__doc__ or "").partition("\n\n")
     return " ".join(text.split())
-
-
-def table_lines() -> Iterator[str]:
-    """Yield the rows of the developers' page."""
-    for each in (*INTERRUPTS, *REASONS_TO_ASK):
-        yield f"| `{each.why}` | {about(each)} |"

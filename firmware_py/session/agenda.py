@@ -1,0 +1,282 @@
+"""What comes next in a test: the reasons of a session, in order, around those of its ears.
+
+After every answer they are asked from the first, and the first that proposes something is done. They
+change nothing: what is proposed, `HearingTest` does. A test is over when none proposes anything.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.reasons_to_ask import INTERRUPTS, REASONS_TO_ASK, SilenceDue, about
+from firmware_py.session.cross_hearing import CrossHearing
+from firmware_py.session.placing import Place
+from firmware_py.session.way import Again
+from firmware_py.session.which_ear import EarCheck
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
+from firmware_py.terms.settings import BETTER, Settings
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the reasons of a session are asked about."""
+
+    settings: Settings
+    cross_hearing: CrossHearing
+    ear_check: EarCheck
+
+    @property
+    def ears(self) -> list[EarTest]:
+        return [*self.cross_hearing.ears.values()]
+
+    @property
+    def by_air(self) -> list[EarTest]:
+        return [ear for ear in self.ears if not ear.route.by_bone]
+
+    @property
+    def unheard(self) -> list[EarTest]:
+        """Return the ears in which nothing was heard, and of which nobody was asked who does."""
+        return [ear for ear in self.ears if ear.asks_equipment]
+
+    def asked_again(self) -> tuple[list[Again], Again | None]:
+        """Return which tones are wanted behind noise, and the first route to be asked again.
+
+        By air before the tests by bone, and after them. Not between them, for earphones and
+        vibrator would be put on once more each.
+        """
+        hearing, wanted = self.cross_hearing, list[Again]()
+        if hearing.bone.under_way:
+            return [], None
+        bone_is_over = hearing.bone.next_route() is None
+        routes = [route for route in hearing.ears if bone_is_over or not route.by_bone]
+        for route in sorted(routes, key=lambda route: not route.by_bone):
+            again = hearing.to_ask_again(route)
+            if again is not None and again.forgotten:
+                return wanted, again
+            wanted += [again] if again is not None else []
+        return wanted, None
+
+
+# The steps of a session.
+
+
+@dataclass(frozen=True)
+class Present:
+    """Present a tone by a route, which is none of those of its ear; this ends the search."""
+
+    route: Route
+    tone: Presentation
+
+
+@dataclass(frozen=True)
+class AskEar:
+    """Go on with an ear, by its own reasons to ask; this ends the search."""
+
+    route: Route
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Wait until the operator put earphones or vibrator there; this ends the search."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class WantBehindNoise:
+    """Have tones of an ear be asked behind noise."""
+
+    again: Again
+
+
+@dataclass(frozen=True)
+class AskAgain:
+    """Forget what the other ear may have heard, so that it is asked again."""
+
+    again: Again
+
+
+@dataclass(frozen=True)
+class BeginConfirmation:
+    """Have an ear measure the chosen frequencies once more."""
+
+    route: Route
+
+
+@dataclass(frozen=True)
+class BeginWhoHears:
+    """Have the operator say who hears the tones of an ear."""
+
+    route: Route
+
+
+Step = Present | AskEar | Wait | WantBehindNoise | AskAgain | BeginConfirmation | BeginWhoHears
+Steps = Sequence[Step]
+
+
+def placed(known: Known, route: Route, *steps: Step, noise: bool = False) -> Steps:
+    """Return steps of a route, or to wait until what plays is where it takes them.
+
+    `noise`: in the other ear, where a route has it now and then only.
+    """
+    noise = noise or route in known.cross_hearing.asked_again
+    place = known.cross_hearing.needed_place(route, noise)
+    return steps if place is None else (Wait(place),)
+
+
+class WhichEarIsWhich:
+    """A clear tone, before anything else of a test of two ears: in which ear is it?"""
+
+    words = "`which-ear`"
+
+    def propose(self, known: Known, /) -> Steps:
+        return (Present(*known.ear_check.tone()),) if known.ear_check.under_way else ()
+
+
+class EarByAir:
+    """An ear by air is not over: a check of the listener first, then the familiarisation of both if
+    the better ear is to begin, then one after the other. It asks by its own reasons, below.
+    """
+
+    words = "an ear by air"
+
+    def propose(self, known: Known, /) -> Steps:
+        route = next_by_air(known.settings, known.by_air)
+        return () if route is None else placed(known, route, AskEar(route))
+
+
+class BehindNoise:
+    """A threshold by bone may be the other ear's, and no noise is right: behind noise that may hide
+    it, as long as the vibrator is where it was.
+    """
+
+    words = "`more-noise`"
+
+    def propose(self, known: Known, /) -> Steps:
+        return _check(known, known.cross_hearing.next_behind_noise())
+
+
+class AskedAgain:
+    """The other ear may have answered: these tones again, with noise in it."""
+
+    words = "an ear again"
+
+    def propose(self, known: Known, /) -> Steps:
+        """Propose what is wanted on the way, and the ear if all is in its place for it."""
+        wanted, again = known.asked_again()
+        steps: list[Step] = [WantBehindNoise(each) for each in wanted]
+        if again is not None:
+            asked = placed(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
+            steps += () if isinstance(asked[0], Wait) else asked
+        return steps
+
+
+class AskedAgainElsewhere:
+    """The same, once the operator put the vibrator, or the earphones, where it takes them."""
+
+    words = "an ear again, elsewhere"
+
+    def propose(self, known: Known, /) -> Steps:
+        _, again = known.asked_again()
+        return () if again is None else placed(known, again.route, noise=True)
+
+
+class MoreNoise:
+    """An air-bone gap of one ear would explain a threshold of the other: a tone with more noise."""
+
+    words = "`more-noise`"
+
+    def propose(self, known: Known, /) -> Steps:
+        return _check(known, known.cross_hearing.next_check())
+
+
+class WhoHearsBeforeBone:
+    """Nothing was heard by air: who hears these tones? Asked while the earphones are on."""
+
+    words = "`who-hears`"
+
+    def propose(self, known: Known, /) -> Steps:
+        unheard = [ear.route for ear in known.unheard if not ear.route.by_bone]
+        return _who_hears(known, unheard) if known.cross_hearing.bone.next_route() else ()
+
+
+class EarByBone:
+    """An ear by bone is not over: the one that hears less by air first. Its own reasons, too."""
+
+    words = "an ear by bone"
+
+    def propose(self, known: Known, /) -> Steps:
+        route = known.cross_hearing.bone.next_route()
+        return () if route is None else placed(known, route, AskEar(route))
+
+
+class ConfirmEar:
+    """Chosen frequencies of an ear by air once more, by the classical rule."""
+
+    words = "`confirm`"
+
+    def propose(self, known: Known, /) -> Steps:
+        for ear in known.by_air:
+            if ear.frequencies_to_confirm_hz:
+                return placed(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
+        return ()
+
+
+class WhoHears:
+    """Nothing was heard: who hears these tones? The operator, the other ear, or nobody."""
+
+    words = "`who-hears`"
+
+    def propose(self, known: Known, /) -> Steps:
+        return _who_hears(known, [ear.route for ear in known.unheard])
+
+
+# The order of a whole test, both ears and routes.
+SESSION_REASONS: Final = (
+    WhichEarIsWhich(), EarByAir(), BehindNoise(), AskedAgain(), BehindNoise(),
+    AskedAgainElsewhere(), MoreNoise(), WhoHearsBeforeBone(), EarByBone(), ConfirmEar(), WhoHears(),
+)  # fmt: skip
+
+
+def next_by_air(settings: Settings, tests: Sequence[EarTest]) -> Route | None:
+    """Return the route by air to go on with, None if all are over.
+
+    All are familiarised first if the better one is to begin; then it is one after the other. A
+    check comes before that.
+    """
+    waiting = [ear for ear in tests if not ear.over]
+    if not waiting:
+        return None
+    if settings.first_ear != BETTER or len(tests) == 1:
+        return waiting[0].route
+    checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
+    strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
+    begun = [ear for ear in waiting if ear.begun]
+    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].route
+
+
+def _familiar_level(ear: EarTest) -> float:
+    level = ear.familiarisation.threshold_db_hl
+    return float("inf") if level is None else level
+
+
+def _check(known: Known, check: tuple[Route, Presentation] | None) -> Steps:
+    return () if check is None else placed(known, check[0], Present(*check), noise=True)
+
+
+def _who_hears(known: Known, routes: Sequence[Route]) -> Steps:
+    return placed(known, routes[0], BeginWhoHears(routes[0]), AskEar(routes[0])) if routes else ()
+
+
+def table_lines() -> Iterator[str]:
+    """Yield the table of the developers' page: the order of a whole test."""
+    yield "| what | when, and what is asked |"
+    yield "|---|---|"
+    for reason in SESSION_REASONS:
+        yield f"| {reason.words} | {about(reason)} |"
+        if isinstance(reason, EarByAir):
+            for each in (*INTERRUPTS, SilenceDue(), *REASONS_TO_ASK):
+                yield f"| · `{each.why}` | {about(each)} |"
