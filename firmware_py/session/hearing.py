@@ -19,8 +19,7 @@ from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
-from firmware_py.session.next_ear import let_begin, next_before_bone, next_beside_air
-from firmware_py.session.placing import Placing
+from firmware_py.session.next_ear import next_before_bone, next_beside_air
 from firmware_py.session.remarks import remarks_on
 from firmware_py.session.time_to_go import TimeToGo
 from firmware_py.session.which_ear import EarCheck
@@ -81,6 +80,7 @@ class HearingTest:
         }
         self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
         self.cross_hearing.bone.prior = prior
+        self.placing = self.cross_hearing.placing
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
@@ -90,11 +90,6 @@ class HearingTest:
         self._check_until_us = 0
         self.boards = Boards()
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
-
-    @property
-    def placing(self) -> Placing:
-        """Return where the operator put the vibrator, and where it is wanted."""
-        return self.cross_hearing.bone.placing
 
     @property
     def state(self) -> str:
@@ -251,17 +246,22 @@ class HearingTest:
             route, silent = next_beside_air(self.cross_hearing)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
-        noise = check is not None or again or route in self.cross_hearing.asked_again
-        if self.placing.wait_for(route, noise):
+        noise = bool(check or again) or route in self.cross_hearing.asked_again
+        self.placing.wait_for(self.cross_hearing.needed_place(route, noise))
+        if self.placing.wanted is not None:
             return [tells.PlacingTold(self.placing.why), *self.presenter.pause()]
         if check is not None:
+            self.cross_hearing.begin_check(route)
             return self._present(now_us, *check, since_us)
-        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if again else []
+        told: list[Action] = []
+        if again is not None:
+            self.cross_hearing.ask_again(again)
+            told = [tells.EarAgainTold(route, _CROSS_HEARD)]
         if silent:  # the operator is to say who hears its tones
             silent.begin_equipment_check()
             self._check_until_us = now_us + CHECK_US_MAX
             told = [tells.EquipmentCheckTold(route, silent.listening.why)]
-        let_begin(self.ears[route], self.cross_hearing)
+        self.cross_hearing.ways[route].let_begin()
         presentation = self.ears[route].next_presentation(self.number + 1, self.objective())
         return [*told, *self._present(now_us, route, presentation, since_us)]
 

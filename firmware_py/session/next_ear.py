@@ -1,10 +1,11 @@
-"""Which ear is asked next, by which route, and what it begins with."""
+"""Which ear is asked next, and by which route."""
 
 from collections.abc import Iterable
 
 from firmware_py.ear.ear import EarTest
 from firmware_py.session.cross_hearing import CrossHearing
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.session.way import Again
+from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import BETTER, Settings
@@ -33,34 +34,41 @@ def _familiar_level(ear: EarTest) -> float:
     return float("inf") if level is None else level
 
 
-def next_again(hearing: CrossHearing) -> Route | None:
+def next_again(hearing: CrossHearing) -> Again | None:
     """Return one to be asked again with noise: by air before the tests by bone, and after them.
 
-    Not between them, for earphones and vibrator would be put on once more each.
+    Not between them, for earphones and vibrator would be put on once more each. Of ears that come
+    before it tones may be wanted behind noise: it has them be asked.
     """
     if hearing.bone.under_way:
         return None
     by_bone_over = hearing.bone.next_route() is None
     routes = [route for route in hearing.ears if by_bone_over or not route.by_bone]
     by_bone_first = sorted(routes, key=lambda route: not route.by_bone)
-    return next(filter(hearing.ask_again, by_bone_first), None)
+    for again in filter(None, map(hearing.to_ask_again, by_bone_first)):
+        if again.forgotten:
+            return again
+        hearing.want_behind_noise(again)
+    return None
 
 
 def next_before_bone(
     settings: Settings, hearing: CrossHearing
-) -> tuple[Route | None, bool, tuple[Route, Presentation] | None]:
-    """Return a route by air or one to be asked again, if it is that, and else a check with noise.
+) -> tuple[Route | None, Again | None, tuple[Route, Presentation] | None]:
+    """Return a route by air, or one that is to be asked again, or else a check with noise.
 
     What is asked by bone behind noise comes as long as the vibrator is where it was.
     """
     route = next_route(settings, hearing.ears.values())
     check = None if route else hearing.next_behind_noise()
     if route is not None or check is not None:
-        return route, False, check
+        return route, None, check
     again = next_again(hearing)
-    if again and hearing.bone.placing.wanted and (check := hearing.next_behind_noise()):
-        return None, False, check  # found wanting on the way, of an ear before that one
-    return again, again is not None, None if again else hearing.next_check()
+    if again is None:
+        return None, None, hearing.next_check()
+    if hearing.needed_place(again.route, noise=True) and (check := hearing.next_behind_noise()):
+        return None, None, check  # found wanting on the way, of an ear before that one
+    return again.route, again, None
 
 
 def next_confirmed(ears: Iterable[EarTest]) -> Route | None:
@@ -85,17 +93,3 @@ def next_beside_air(hearing: CrossHearing) -> tuple[Route | None, EarTest | None
     if route is None and unheard:
         return unheard[0].route, unheard[0]
     return route, None
-
-
-def let_begin(ear: EarTest, hearing: CrossHearing) -> None:
-    """Let an ear begin with what was told before: of the listener, and by bone of the ear."""
-    if ear.route.by_bone:
-        if ear.expected_of is None:
-            ear.begin_by_bone(hearing.bone.by_either(ear.route), hearing.ears[Route(ear.route.ear)])
-        return
-    others = [
-        each for route, each in hearing.ears.items()
-        if each is not ear and not route.by_bone and each.found and each.observations
-    ]  # fmt: skip
-    if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
-        ear.expect_listener(others[0], hearing.crossed_answers(ear.route))
