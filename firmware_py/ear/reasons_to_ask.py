@@ -149,7 +149,7 @@ class Familiarise(ReasonToAsk):
 
 
 class SilenceDue(ReasonToAsk):
-    """Is the button pressed without a tone? Between the tones of reasons below."""
+    """Is the button pressed without a tone? Between tones, not those of checks and familiarising."""
 
     why = Why.SILENCE_DUE
     purpose = Purpose.CATCH
@@ -361,6 +361,5 @@ BY_NAME: Final = {each.why: each for each in (*INTERRUPTS, *REASONS_TO_ASK, *AFT
 
 
 def about(reason: object) -> str:
-    """Return when a reason asks, and what: the head of its docstring, for a page."""
-    text, _, _ = (reason.__doc__ or "").partition("\n\n")
-    return " ".join(text.split())
+    """Return when a reason asks, and what: its docstring, for a page."""
+    return " ".join((reason.__doc__ or "").split())

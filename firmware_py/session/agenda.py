@@ -1,7 +1,8 @@
 """What comes next in a test: the reasons of a session, in order, around those of its ears.
 
-After every answer they are asked from the first, and the first that proposes something is done. They
-change nothing: what is proposed, `HearingTest` does. A test is over when none proposes anything.
+After every answer they are asked from the first, and the first that proposes something is done.
+They change nothing: what is proposed, `HearingTest` does. A test is over when none proposes
+anything.
 """
 
 from collections.abc import Iterator, Sequence
@@ -128,7 +129,7 @@ def placed(known: Known, route: Route, *steps: Step, noise: bool = False) -> Ste
 
 
 class WhichEarIsWhich:
-    """A clear tone, before anything else of a test of two ears: in which ear is it?"""
+    """In which ear is a clear tone? Before anything else of a test of two ears."""
 
     words = "`which-ear`"
 
@@ -137,8 +138,10 @@ class WhichEarIsWhich:
 
 
 class EarByAir:
-    """An ear by air is not over: a check of the listener first, then the familiarisation of both if
-    the better ear is to begin, then one after the other. It asks by its own reasons, below.
+    """It is not over: it asks by its own reasons, below.
+
+    One after the other, a check of the listener first; if the better ear is to begin, both are
+    familiarised before.
     """
 
     words = "an ear by air"
@@ -149,8 +152,9 @@ class EarByAir:
 
 
 class BehindNoise:
-    """A threshold by bone may be the other ear's, and no noise is right: behind noise that may hide
-    it, as long as the vibrator is where it was.
+    """A threshold by bone may be the other ear's, and no noise is right: one that is enough.
+
+    As long as the vibrator is where it was.
     """
 
     words = "`more-noise`"
@@ -204,7 +208,7 @@ class WhoHearsBeforeBone:
 
 
 class EarByBone:
-    """An ear by bone is not over: the one that hears less by air first. Its own reasons, too."""
+    """It is not over: by its own reasons, that which hears less by air first."""
 
     words = "an ear by bone"
 
@@ -278,5 +282,5 @@ def table_lines() -> Iterator[str]:
     for reason in SESSION_REASONS:
         yield f"| {reason.words} | {about(reason)} |"
         if isinstance(reason, EarByAir):
-            for each in (*INTERRUPTS, SilenceDue(), *REASONS_TO_ASK):
+            for each in (*INTERRUPTS, *REASONS_TO_ASK, SilenceDue()):
                 yield f"| · `{each.why}` | {about(each)} |"

@@ -9,10 +9,11 @@ between the two, and is this ear's. It is the plateau of clinics with two noises
 One press may be an accident: a tone has to be heard each time. No session in here.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.terms.outcomes import Purpose, Why
+from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Cover, Observation, Presentation
 
 TIMES: Final = 2
@@ -22,39 +23,34 @@ class BehindNoise:
     """The tones of an ear by bone that are asked behind noise which may hide them."""
 
     def __init__(self) -> None:
-        self._levels_db_hl: dict[int, float] = {}  # by frequency, of those that are to be asked
-        self._wanted_hz: set[int] = set()
-        self._heard: list[Observation] = []  # at the first of them
+        self._wanted: dict[float, Presentation] = {}  # by frequency, each once
+        self._heard: dict[float, list[Observation]] = {}  # of those that are still to be asked
 
-    def want(self, frequency_hz: int, level_db_hl: float) -> None:
-        """Have a frequency be asked, once."""
-        if frequency_hz not in self._wanted_hz:
-            self._wanted_hz.add(frequency_hz)
-            self._levels_db_hl[frequency_hz] = level_db_hl
+    def new_ones(self, tones: Iterable[Presentation | None]) -> tuple[Presentation, ...]:
+        """Return those that were not wanted before."""
+        return tuple(each for each in tones if each and each.frequency_hz not in self._wanted)
+
+    def want(self, tones: Iterable[Presentation]) -> None:
+        """Have new ones be asked."""
+        for tone in tones:
+            self._wanted[tone.frequency_hz] = tone
+            self._heard[tone.frequency_hz] = []
 
     @property
-    def due(self) -> Presentation | None:
-        """Return what is asked next; None: nothing."""
-        for frequency_hz, level_db_hl in self._levels_db_hl.items():
-            return Presentation(Purpose.PLATEAU, frequency_hz, level_db_hl, why=Why.MORE_NOISE)
-        return None
+    def due(self) -> list[Presentation]:
+        """Return what is still to be asked, in order."""
+        return [self._wanted[frequency_hz] for frequency_hz in self._heard]
 
     def take_answer(self, tone: Presentation, heard: bool, cover: Cover) -> list[Observation]:
-        """Take the answer to the tone that is due; return the answers that count by now.
+        """Take the answer to a tone that is due; return the answers that count by now.
 
         None of them do if one was a silence, or the noise did not play.
         """
-        counted = []
-        if heard and cover.noise_db_hl is not None:
-            as_asked = replace(tone, purpose=Purpose.MEASURE)
-            self._heard.append(Observation(as_asked, True, cover))
-            if len(self._heard) < TIMES:
+        answers = self._heard[tone.frequency_hz]
+        tells = heard and cover.noise_db_hl is not None
+        if tells:
+            answers.append(Observation(replace(tone, purpose=Purpose.MEASURE), True, cover))
+            if len(answers) < TIMES:
                 return []
-            counted = self._heard
-        self.leave_out()
-        return counted
-
-    def leave_out(self) -> None:
-        """Ask no more of the frequency that is due."""
-        del self._levels_db_hl[next(iter(self._levels_db_hl))]
-        self._heard = []
+        del self._heard[tone.frequency_hz]
+        return answers if tells else []

@@ -2,10 +2,11 @@
 
 By bone a tone reaches both cochleae. The first test of an ear is without noise, as in clinics, and
 its threshold is that of the better cochlea; where that leaves open whose it is, the ear is asked
-again with noise in the other one, and the threshold is its own (`cross_hearing.py`).
+again with noise in the other one, and the threshold is its own (`by_bone.py`).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate
@@ -14,11 +15,10 @@ from firmware_py.inference.elementary import exp
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.session.placing import Placing
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import Observation, without
-from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.route import BONE, BY_BONE, Route
 
 if TYPE_CHECKING:
     from firmware_py.ear.ear import EarTest
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
 POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
+
+
+@dataclass(frozen=True)
+class WithoutNoise:
+    """What was found of an ear without noise: it is of the better cochlea."""
+
+    curves: Curves
+    lowest_db_hl: Mapping[int, float]  # by frequency: below it neither hears anything
 
 
 class BoneConduction:
@@ -41,8 +49,10 @@ class BoneConduction:
 
     Attributes
     ----------
-    placing : Placing
-        Where the operator put the vibrator.
+    tests : dict of Route to EarTest
+        Those by bone.
+    without_noise : dict of Route to WithoutNoise
+        Of the ears that are, or were, asked again with it.
     gaps : GapPrior or None
         What people have of air-bone gaps; None: what is shipped. Research puts its own here.
     prior : PopulationPrior or None
@@ -52,22 +62,17 @@ class BoneConduction:
     def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
         self._ears = ears
         self._person = person
-        self.placing = Placing()
+        self.tests = {route: ear for route, ear in ears.items() if route.kind is BY_BONE}
+        self.without_noise: dict[Route, WithoutNoise] = {}
         self.gaps: GapPrior | None = None
         self.prior: PopulationPrior | None = None
-        # What was found without noise in the other ear, of those that were asked again with it.
-        self._of_either: dict[Route, Curves] = {}
-        self._lowest_db_hl: dict[Route, dict[int, float]] = {}
 
     def next_route(self) -> Route | None:
         """Return the bone test that is under way or next, None if there is none.
 
         That of the ear which hears less by air comes first: there is more to find.
         """
-        waiting = [
-            ear for route, ear in self._ears.items()
-            if route.by_bone and not ear.over and self._air_known(route.ear)
-        ]  # fmt: skip
+        waiting = [e for e in self.tests.values() if not e.over and self._air_known(e.route.ear)]
         begun = [ear.route for ear in waiting if ear.attention.answers]
         others = sorted((ear.route for ear in waiting), key=self._hears_better)
         return next(iter([*begun, *others]), None)
@@ -75,7 +80,7 @@ class BoneConduction:
     @property
     def under_way(self) -> bool:
         """Return whether a test by bone was begun and one is to come: what is by air waits."""
-        begun = any(ear.attention.answers for route, ear in self._ears.items() if route.by_bone)
+        begun = any(ear.attention.answers for ear in self.tests.values())
         return begun and self.next_route() is not None
 
     def is_poorer(self, route: Route) -> bool:
@@ -101,15 +106,15 @@ class BoneConduction:
 
     def keep(self, route: Route) -> None:
         """Keep what was found without noise: from now on the ear is asked with noise."""
-        ear = self._ears[route]
-        self._of_either[route] = self._of_either_by(ear)
+        ear = self.tests[route]
         frequencies_hz = ear.audiogram.frequencies_hz
         low_db_hl, _ = ear.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
-        self._lowest_db_hl[route] = dict(zip(frequencies_hz, low_db_hl.tolist(), strict=True))
+        lowest_db_hl = dict(zip(frequencies_hz, low_db_hl.tolist(), strict=True))
+        self.without_noise[route] = WithoutNoise(self._of_either_by(ear), lowest_db_hl)
 
     def _of_either_by(self, ear: "EarTest") -> Curves:
-        kept = self._of_either.get(ear.route)
-        return ear.estimator.curves_at_knots() if kept is None else kept
+        kept = self.without_noise.get(ear.route)
+        return ear.estimator.curves_at_knots() if kept is None else kept.curves
 
     def own(self, route: Route, suspects: Sequence[Observation]) -> Curves:
         """Return what is known of the ear's own threshold, by air and by its answers without noise.
@@ -134,11 +139,11 @@ class BoneConduction:
         not_heard, log_evidence = ear.would_tell(by_air, own_answers)
         # The less likely they are by what air tells, the more it was this ear that answered.
         share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * min(exp(log_evidence), 1.0))
-        return bone_prior.other_side(self._of_either[route]).or_else(not_heard, share)
+        return bone_prior.other_side(self.without_noise[route].curves).or_else(not_heard, share)
 
     def of(self, ear: str) -> "EarTest | None":
         """Return the test of an ear by bone; None if it is not measured, or not to be trusted."""
-        found = self._ears.get(Route(ear, BONE))
+        found = self.tests.get(Route(ear, BONE))
         if found is None or not found.observations or not found.found:
             return None
         return None if found.outcome == Outcome.UNRELIABLE else found
@@ -150,10 +155,9 @@ class BoneConduction:
         other ear says it too, if that is the one `by` which is asked.
         """
         found = self.of(ear)
-        if found is None and by.by_bone:
-            found = self._ears[by]
-            if by in self._lowest_db_hl:
-                return self._lowest_db_hl[by].get(int(frequency_hz))
+        if found is None and by in self.without_noise:
+            return self.without_noise[by].lowest_db_hl.get(int(frequency_hz))
+        found = found or self.tests.get(by)
         if found is None or not found.found or frequency_hz not in found.audiogram.frequencies_hz:
             return None
         return float(found.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)[0][0])

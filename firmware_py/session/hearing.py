@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from firmware_py.ear import course
+from firmware_py.ear.agenda import take_first
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
 from firmware_py.ear.listening import CHECK_US_MAX
@@ -16,12 +17,22 @@ from firmware_py.inference.stories import Story
 from firmware_py.presenting.answers_given import AnswersGiven
 from firmware_py.presenting.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
 from firmware_py.presenting.trial import Answer
+from firmware_py.session.agenda import (
+    SESSION_REASONS,
+    AskAgain,
+    AskEar,
+    BeginConfirmation,
+    BeginWhoHears,
+    Known,
+    Present,
+    Step,
+    Wait,
+    WantBehindNoise,
+)
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
-from firmware_py.session.next_ear import let_begin, next_before_bone, next_beside_air
-from firmware_py.session.placing import Placing
 from firmware_py.session.remarks import remarks_on
 from firmware_py.session.time_to_go import TimeToGo
 from firmware_py.session.which_ear import EarCheck
@@ -82,6 +93,7 @@ class HearingTest:
         }
         self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
         self.cross_hearing.bone.prior = prior
+        self.placing = self.cross_hearing.placing
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
@@ -91,11 +103,6 @@ class HearingTest:
         self._check_until_us = 0
         self.boards = Boards()
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
-
-    @property
-    def placing(self) -> Placing:
-        """Return where the operator put the vibrator, and where it is wanted."""
-        return self.cross_hearing.bone.placing
 
     @property
     def state(self) -> str:
@@ -246,40 +253,62 @@ class HearingTest:
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
         """Go on with what is next; `since_us`: the board's time of the answer before."""
-        if self.ear_check.under_way:
-            return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
-        route, again, check = next_before_bone(self.settings, self.cross_hearing)
-        silent = None
-        if check is not None:
-            route, _ = check
-        elif route is None:
-            route, silent = next_beside_air(self.cross_hearing)
-        if route is None:
-            return self._finish(SessionOutcome.COMPLETE)
-        noise = check is not None or again or route in self.cross_hearing.asked_again
-        if self.placing.wait_for(route, noise):
-            return [tells.PlacingTold(self.placing.why), *self.presenter.pause()]
-        if check is not None:
-            return self._present(now_us, *check, since_us)
-        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if again else []
-        if silent:  # the operator is to say who hears its tones
-            silent.begin_equipment_check()
-            self._check_until_us = now_us + CHECK_US_MAX
-            told = [tells.EquipmentCheckTold(route, silent.listening.why)]
-        let_begin(self.ears[route], self.cross_hearing)
-        presentation = course.next_presentation(self.ears[route], self.number + 1, self.objective())
-        return [*told, *self._present(now_us, route, presentation, since_us)]
+        actions: list[Action] = []
+
+        def do(step: Step) -> bool:
+            match step:
+                case Present(route, tone):
+                    actions.extend(self._present(now_us, route, tone, since_us))
+                case AskEar(route):
+                    actions.extend(self._ask(now_us, route, since_us))
+                case Wait(place):
+                    self.placing.wait_for(place)
+                    actions.extend([tells.PlacingTold(self.placing.why), *self.presenter.pause()])
+                case _:
+                    actions.extend(self._begin(now_us, step))
+                    return False
+            return True
+
+        known = Known(self.settings, self.cross_hearing, self.ear_check)
+        found = take_first(SESSION_REASONS, known, do)
+        return actions if found else [*actions, *self._finish(SessionOutcome.COMPLETE)]
+
+    def _begin(self, now_us: int, step: Step) -> list[Action]:
+        """Do what a reason proposed before something is presented for it."""
+        match step:
+            case WantBehindNoise(again):
+                self.cross_hearing.want_behind_noise(again)
+            case AskAgain(again):
+                self.cross_hearing.ask_again(again)
+                return [tells.EarAgainTold(again.route, _CROSS_HEARD)]
+            case BeginConfirmation(route):
+                self.ears[route].begin_confirmation()
+            case BeginWhoHears(route):
+                self.ears[route].begin_equipment_check()
+                self._check_until_us = now_us + CHECK_US_MAX
+                return [tells.EquipmentCheckTold(route, self.ears[route].listening.why)]
+        return []
+
+    def _ask(self, now_us: int, route: Route, since_us: int | None) -> list[Action]:
+        """Go on with an ear, by its own reasons to ask."""
+        self.cross_hearing.ways[route].let_begin()
+        tone = course.next_presentation(self.ears[route], self.number + 1, self.objective())
+        return self._present(now_us, route, tone, since_us)
 
     def objective(self) -> Objective:
         """Return what makes a tone the best now."""
         return objective_of(self.settings, self.presenter.pace.trial_time)
 
     def _present(
-        self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
+        self, now_us: int, route: Route, tone: Presentation, since_us: int | None
     ) -> list[Action]:
-        told: list[Action] = [] if route == self._told_route else [tells.EarTold(route)]
-        self._told_route = route
-        return [*told, *self.presenter.begin(now_us, route, presentation, since_us)]
+        if tone.purpose == Purpose.PLATEAU:
+            self.cross_hearing.begin_check(route)
+        told: list[Action] = []
+        if route != self._told_route and not self.ear_check.under_way:
+            self._told_route = route
+            told = [tells.EarTold(route)]
+        return [*told, *self.presenter.begin(now_us, route, tone, since_us)]
 
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.terms.reasons import Code, Reason, reason
-from firmware_py.terms.route import OTHER, Route
+from firmware_py.terms.route import OTHER
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,13 @@ class Placing:
         self._place: Place | None = EARPHONES  # None: nobody knows
         self.wanted: Place | None = None
 
-    def wait_for(self, route: Route, noise: bool) -> bool:
-        """Return whether the operator has to put something elsewhere for a route first.
+    def needed(self, place: Place) -> Place | None:
+        """Return a place if nothing is surely there."""
+        return None if place == self._place else place
 
-        `noise`: in the other ear, which is open otherwise: an earphone makes it hear bone better.
-        """
-        place = Place(route.ear, noise) if route.by_bone else EARPHONES
-        self.wanted = None if place == self._place else place
-        return self.wanted is not None
+    def wait_for(self, place: Place | None) -> None:
+        """Wait until it is there; None: for nothing."""
+        self.wanted = place
 
     def take_word(self, anew: bool) -> bool:
         """Take in that a paused test may go on; return whether that has to do with where it is.

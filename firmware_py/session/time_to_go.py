@@ -155,7 +155,7 @@ class TimeToGo:
         count += sum(share for route, share in again.items() if route.by_bone)
         if self._settings.confirmed_hz or any(not route.by_bone for route in again if begun):
             count += 1  # earphones
-        return max(count, float(self._hearing.bone.placing.wanted is not None))
+        return max(count, float(self._hearing.placing.wanted is not None))
 
     def _tones(self, ear: EarTest) -> float:
         """Return how many tones an ear still takes."""

@@ -31,7 +31,7 @@ ROUTE: Final = "route"
 EAR: Final = "ear"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # there is one of each: it is a key as it is
 class RouteKind:
     """What holds of a transducer, and of what is measured through it, in either ear."""
 

@@ -51,8 +51,9 @@ def state_of(ear: EarTest) -> tuple[Any, ...]:
 def state_of_session(test: HearingTest) -> tuple[Any, ...]:
     crossing = test.cross_hearing
     return (
-        [state_of(ear) for ear in test.ears.values()], dict(crossing.asked_again), test.placing.wanted,
-        crossing.next_behind_noise(), crossing.next_check(), test.ear_check.found, test.ear_check.waits,
+        [state_of(ear) for ear in test.ears.values()], dict(crossing.asked_again),
+        test.placing.wanted, crossing.next_behind_noise(), crossing.next_check(),
+        test.ear_check.found, test.ear_check.waits,
     )  # fmt: skip
 
 

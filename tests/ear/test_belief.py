@@ -28,7 +28,9 @@ def believed(belief: Belief) -> tuple[Any, ...]:
 ITEMS = st.one_of(
     st.booleans(),
     st.booleans().map(lambda pressed: Observation(SILENCE, pressed, NO_COVER)),
-    st.builds(heard, st.integers(-10, 100).map(float), st.booleans(), st.sampled_from(FREQUENCIES_HZ)),
+    st.builds(
+        heard, st.integers(-10, 100).map(float), st.booleans(), st.sampled_from(FREQUENCIES_HZ)
+    ),
 )  # fmt: skip
 
 

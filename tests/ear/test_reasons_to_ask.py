@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.ear.reasons_to_ask import REASONS_TO_ASK, table_lines
+from firmware_py.ear.reasons_to_ask import BY_NAME, SilenceDue
+from firmware_py.session.agenda import table_lines
 from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.settings import Settings
 from tests.ear.test_marks import Patient
@@ -18,8 +19,8 @@ def test_the_developers_page_has_them_in_order() -> None:
 
 
 def test_each_has_a_name_of_its_own() -> None:
-    of_a_session = [Why.WHICH_EAR, Why.MORE_NOISE]
-    assert sorted([each.why for each in REASONS_TO_ASK] + of_a_session) == sorted(Why)
+    others = [Why.WHICH_EAR, Why.MORE_NOISE, SilenceDue.why]
+    assert sorted([*BY_NAME, *others]) == sorted(Why)
 
 
 def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -> None:

@@ -11,7 +11,7 @@ from device.simulator.listener import Ear, SimulatedListener
 from firmware_py.session.behind_noise import BehindNoise
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
-from firmware_py.terms.presentation import NO_COVER, Cover
+from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
 from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import Settings
@@ -19,6 +19,8 @@ from firmware_py.terms.settings import Settings
 HZ = (500, 1000, 2000, 4000)
 RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
 NOISE = Cover(70.0)
+TONE = Presentation(Purpose.PLATEAU, 1000, 40.0)
+OTHER_TONE = Presentation(Purpose.PLATEAU, 500, 35.0)
 # Both ears are conductive, so that the noise that masks one may cross to the other.
 AIR_DB_HL = {"right": 60.0, "left": 50.0}
 GAP_DB = {"right": 30.0, "left": 25.0}
@@ -61,40 +63,45 @@ def behind_noise(test: SimulatedTest) -> list[tuple[events.Play, events.Mask]]:
 
 def test_it_counts_what_was_heard_each_time() -> None:
     behind = BehindNoise()
-    behind.want(1000, 40.0)
-    behind.want(500, 35.0)
+    behind.want([TONE, OTHER_TONE])
+    assert behind.due == [TONE, OTHER_TONE]
 
-    tone = behind.due
-    assert tone is not None
-    assert (tone.frequency_hz, tone.level_db_hl, tone.purpose) == (1000, 40.0, Purpose.PLATEAU)
-    assert behind.take_answer(tone, True, NOISE) == []
-    assert behind.due == tone
-    counted = behind.take_answer(tone, True, NOISE)
+    assert behind.take_answer(TONE, True, NOISE) == []
+    assert behind.due == [TONE, OTHER_TONE]
+    counted = behind.take_answer(TONE, True, NOISE)
     assert [(each.heard, each.cover, each.presentation.is_asked) for each in counted] == [
         (True, NOISE, True)
     ] * 2
-    assert behind.due is not None
-    assert behind.due.frequency_hz == 500
+    assert behind.due == [OTHER_TONE]
+
+
+def test_one_that_is_asked_before_its_turn_counts_for_itself() -> None:
+    """The first may have no noise for a while, when more is known of the other ear."""
+    behind = BehindNoise()
+    behind.want([TONE, OTHER_TONE])
+    behind.take_answer(TONE, True, NOISE)
+
+    assert behind.take_answer(OTHER_TONE, True, NOISE) == []
+    assert behind.take_answer(OTHER_TONE, False, NOISE) == []
+    assert behind.due == [TONE]
+    assert len(behind.take_answer(TONE, True, NOISE)) == 2
 
 
 @pytest.mark.parametrize("answers", [[(False, NOISE)], [(True, NOISE), (False, NOISE)]])
 def test_a_silence_ends_it_without_an_answer_that_counts(answers: list[tuple[bool, Cover]]) -> None:
     behind = BehindNoise()
-    behind.want(1000, 40.0)
+    behind.want([TONE])
     for heard, cover in answers:
-        assert behind.due is not None
-        assert behind.take_answer(behind.due, heard, cover) == []
-    assert behind.due is None
-    behind.want(1000, 40.0)
-    assert behind.due is None, "once"
+        assert behind.take_answer(TONE, heard, cover) == []
+    assert behind.due == []
+    assert behind.new_ones([TONE, None, OTHER_TONE]) == (OTHER_TONE,), "once"
 
 
 def test_without_the_noise_it_tells_nothing() -> None:
     behind = BehindNoise()
-    behind.want(1000, 40.0)
-    assert behind.due is not None
-    assert behind.take_answer(behind.due, True, NO_COVER) == []
-    assert behind.due is None
+    behind.want([TONE])
+    assert behind.take_answer(TONE, True, NO_COVER) == []
+    assert behind.due == []
 
 
 def test_what_is_heard_behind_enough_noise_is_this_ears() -> None:

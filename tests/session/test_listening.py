@@ -14,9 +14,9 @@ from firmware_py.ear.levels import near
 from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
 from firmware_py.ear.model_checks import Pauses
 from firmware_py.inference.stories import Story, Told
+from firmware_py.session.agenda import next_by_air
 from firmware_py.session.ear_result import result_of
 from firmware_py.session.hearing import HearingTest
-from firmware_py.session.next_ear import next_route
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
@@ -430,4 +430,4 @@ def test_a_check_is_made_in_the_ear_that_it_is_about(other: Ask) -> None:
     test.ears[Route("right")].due = other
     test.ears[Route("left")].due = Ask(Why.STORY_IN_DOUBT, Purpose.CHECK)
 
-    assert next_route(test.settings, test.ears.values()) == Route("left")
+    assert next_by_air(test.settings, [*test.ears.values()]) == Route("left")

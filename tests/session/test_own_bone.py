@@ -6,9 +6,9 @@ from device.simulator.audiogram import Audiogram
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.session import bone_conduction
-from firmware_py.session.own_bone import OwnBone
+from firmware_py.session.by_bone import Bone
+from firmware_py.session.way import Again
 from firmware_py.terms import events, tells
-from firmware_py.terms.route import Route
 from tests.session.test_bone_conduction import DEAD, HZ, RIGHT, at_octaves, run
 
 # Thresholds by air and the gap of the right ear, which is asked again.
@@ -22,20 +22,19 @@ class Bands:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
         self.found: list[tuple[Array, Array]] = []
         self.silences = 0
-        self._ask_own = OwnBone.ask_own
+        self._ask_again = Bone.ask_again
 
-        def ask_own(crossing: OwnBone, route: Route) -> None:
-            self._see(crossing, route)
+        def ask_again(way: Bone, again: Again) -> None:
+            self._see(way, again)
 
         monkeypatch.setattr(bone_conduction, "OWN_SHARE", share)
-        monkeypatch.setattr(OwnBone, "ask_own", ask_own)
+        monkeypatch.setattr(Bone, "ask_again", ask_again)
 
-    def _see(self, crossing: OwnBone, route: Route) -> None:
-        ear = crossing.ears[route]
-        self.silences = sum(each.heard is False for each in ear.observations)
-        self.found.append(ear.estimator.threshold(HZ))
-        self._ask_own(crossing, route)
-        self.found.append(ear.estimator.threshold(HZ))
+    def _see(self, way: Bone, again: Again) -> None:
+        self.silences = sum(each.heard is False for each in way.ear.observations)
+        self.found.append(way.ear.estimator.threshold(HZ))
+        self._ask_again(way, again)
+        self.found.append(way.ear.estimator.threshold(HZ))
 
 
 def run_anew(about: tuple[float, ...], seed: int) -> None:

@@ -1,0 +1,182 @@
+"""By a vibrator: what of a test is the ear's own, and how it is asked for that.
+
+Without noise either cochlea may answer. What matters of an ear is asked again with noise, where
+that can be of the right level; and behind noise that may be too much, where it cannot
+(`behind_noise.py`).
+"""
+
+import math
+from dataclasses import replace
+
+from firmware_py.ear.threshold_estimates import Estimate, Unmasked
+from firmware_py.session import masking
+from firmware_py.session.behind_noise import TIMES, BehindNoise
+from firmware_py.session.placing import Place
+from firmware_py.session.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN
+from firmware_py.session.skull import Skull
+from firmware_py.session.way import Again, Way
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
+from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
+from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
+
+
+class Bone(Way):
+    """The way to an ear by a vibrator behind it."""
+
+    unknown = masking.UNKNOWN_BY_BONE
+    is_placed = True
+
+    def __init__(self, skull: Skull, route: Route) -> None:
+        super().__init__(skull, route)
+        self._behind_noise = BehindNoise()
+
+    def crossing_db_hl(self, _frequency_hz: float, level_db_hl: float) -> float:
+        return level_db_hl - masking.SKULL_DB
+
+    def noise_db_hl(self, tone: Presentation, other: masking.Threshold) -> float:
+        return masking.bone_noise_db_hl(
+            tone.level_db_hl,
+            self.skull.earphones.attenuation_db(tone.frequency_hz),
+            self.skull.earphones.occlusion_db(tone.frequency_hz),
+            other,
+            self.skull.highest_noise_db_hl(self.route, tone.frequency_hz),
+        )
+
+    def place(self, noise: bool) -> Place:
+        """Return where it has to be: without noise the other ear is open.
+
+        An earphone makes it hear bone better.
+        """
+        return Place(self.route.ear, noise)
+
+    def let_begin(self) -> None:
+        """Let the ear begin with what air told of it and of the listener."""
+        if self.ear.evidence.listener is None:
+            expected = self.skull.bone.by_either(self.route)
+            self.ear.begin_by_bone(expected, self.skull.ears[Route(self.route.ear)])
+
+    @property
+    def begins_without_noise(self) -> bool:
+        """Return whether either cochlea may answer: what matters is asked again with noise."""
+        return self.asked_again is None
+
+    def explains_both(self, estimate: Estimate) -> bool:
+        return self.skull.bone.gap_db(self.route, estimate) < masking.GAP_MASKED_DB
+
+    def to_ask_again(self) -> Again | None:
+        """Return all that may be the other ear's: one answer of it would be wrong for all."""
+        if self.asked_again is not None:
+            return None
+        uncertain_hz = self.uncertain_hz()
+        if self.crossed_near(uncertain_hz):
+            return Again(self.route, tuple(self.suspects()))
+        found = [e for e in self.ear.audiogram.estimates() if e.frequency_hz in uncertain_hz]
+        tones = self._behind_noise.new_ones(map(self._behind, found))
+        return Again(self.route, behind_noise=tones) if tones else None
+
+    def want_behind_noise(self, again: Again) -> None:
+        self._behind_noise.want(again.behind_noise)
+
+    def ask_again(self, again: Again) -> None:
+        """Ask the ear again, with noise, and begin with what is its own."""
+        self._end_without_noise()
+        self._limit_to_masked()
+        suspects = [*again.forgotten]
+        self.ear.ask_again(suspects, self.skull.bone.own(self.route, suspects))
+
+    def _end_without_noise(self) -> None:
+        self.asked_again = True
+        self.skull.bone.keep(self.route)
+
+    def _limit_to_masked(self) -> None:
+        """Ask nothing that no noise would mask which the other ear may have: it tells nothing.
+
+        Nor where only levels could be masked that are softer than what was heard without noise.
+        """
+        levels = self.ear.levels
+        for each in self.ear.audiogram.estimates():
+            f = each.frequency_hz
+            wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
+            sure = next((float(level) for level in wanted if self._is_sure(f, level)), -math.inf)
+            if sure <= each.mean_db_hl:
+                levels.left_out_hz.append(f)
+                self._keep_unmasked(each)
+            else:
+                levels.lower_limit(f, sure)
+
+    def _is_sure(self, frequency_hz: int, level_db_hl: float) -> bool:
+        """Return whether a tone needs no noise, or can have it."""
+        cover = self.needed_cover(Presentation(Purpose.MEASURE, frequency_hz, float(level_db_hl)))
+        return cover == NO_COVER or cover.noise_db_hl is not None
+
+    def _keep_unmasked(self, found: Estimate) -> None:
+        """Keep what was heard without noise where none masks: whose it is cannot be told."""
+        f, wanted_db_hl = found.frequency_hz, math.floor(found.mean_db_hl) + 1.0
+        level_db_hl = self.ear.levels.within_db_hl(f, wanted_db_hl)
+        cover = self.needed_cover(Presentation(Purpose.MEASURE, f, level_db_hl))
+        heard = found.mark not in (Outcome.INFERRED, Outcome.NO_RESPONSE)
+        if heard and cover.noise_db_hl is None and cover.why is not None:
+            self.ear.audiogram.unmasked[f] = Unmasked(found, cover.why)
+            self._behind_noise.want(self._behind_noise.new_ones([self._behind(found)]))
+
+    def _behind(self, found: Estimate) -> Presentation | None:
+        """Return a tone to be asked behind enough noise, if one that is heard would be this ear's.
+
+        There is no noise of the right level.
+        """
+        f, most_db_hl = found.frequency_hz, self.ear.levels.limit_db_hl(found.frequency_hz)
+        felt_db_hl = self.route.kind.vibrotactile_db_hl(f)
+        wanted_db_hl = math.ceil(found.mean_db_hl + CHECK_ABOVE_DB)
+        level_db_hl = float(min(wanted_db_hl, math.floor(most_db_hl), felt_db_hl - 1.0))
+        tone = Presentation(Purpose.PLATEAU, f, level_db_hl)
+        room = level_db_hl >= found.mean_db_hl + CHECK_ABOVE_DB_MIN
+        return tone if room and self.cover_of_check(tone).noise_db_hl is not None else None
+
+    def next_check(self) -> Presentation | None:
+        """Return a tone behind noise that may hide it."""
+        ear = self.ear
+        room = ear.estimator.trial_count + TIMES <= ear.estimator.max_trials
+        if not room or not ear.over or ear.outcome == Outcome.UNRELIABLE:
+            return None
+        for due in self._behind_noise.due:
+            tone = ear.levels.tone(due.purpose, due.frequency_hz, due.level_db_hl)
+            # More may be known of the other ear than when it was wanted.
+            if self.cover_of_check(tone).noise_db_hl is not None:
+                return replace(tone, why=Why.MORE_NOISE)
+        return None
+
+    def cover_of_check(self, tone: Presentation) -> Cover:
+        """Return the least noise that keeps the other ear from a tone, whatever it hides.
+
+        None if it is not known, or above the limit of the noise.
+        """
+        frequency_hz = tone.frequency_hz
+        other = self.skull.other(self.route, frequency_hz)
+        if other is None:
+            return NO_COVER
+        occlusion_db = self.skull.earphones.occlusion_db(frequency_hz)
+        least = math.ceil(masking.least_bone_noise_db_hl(tone.level_db_hl, occlusion_db, other))
+        if least > self.skull.highest_noise_db_hl(self.route, frequency_hz):
+            return Cover(why=reason(Code.NOISE_LIMIT))
+        return self.cover_with(float(least), tone, other)
+
+    def take_check(self, tone: Presentation, heard: bool, cover: Cover) -> None:
+        """Take the answer to a tone of `next_check`.
+
+        The first answers that are surely this ear's end those of either. What was heard without
+        noise is kept where none follow, with why it is uncertain whose it is.
+        """
+        answers = self._behind_noise.take_answer(tone, heard, cover)
+        ear, audiogram = self.ear, self.ear.audiogram
+        if answers and self.asked_again is None:
+            verdicts = self.by_noise()
+            for found in audiogram.estimates():
+                if found.mark != Outcome.INFERRED:
+                    why = verdicts[found.frequency_hz].why
+                    audiogram.unmasked[found.frequency_hz] = Unmasked(found, why)
+            self._end_without_noise()
+            suspects = self.suspects()
+            ear.expect_own(self.skull.bone.own(self.route, suspects), suspects)
+        for each in answers:
+            ear.observe(each)

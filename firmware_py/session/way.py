@@ -1,0 +1,224 @@
+"""The way to one ear: which of its tones the other one may hear, and what is sure by it then."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from firmware_py.ear.levels import near
+from firmware_py.ear.marks import is_at
+from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.session.masking import Threshold, UnmaskableError
+from firmware_py.session.placing import EARPHONES, Place
+from firmware_py.session.skull import Skull
+from firmware_py.terms.outcomes import ASKED, MaskingMark, Outcome, Purpose
+from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
+from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.route import Route
+
+MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is sure of a threshold: its mark, why it is uncertain, and for which air-bone gap."""
+
+    mark: MaskingMark  # `NOT_MASKED` (no noise there, and no doubt), `MASKED` or `UNCERTAIN`
+    why: Reason | None = None  # of an uncertain one
+    # an air-bone gap of the other ear from here on could have changed it; None: none that there can
+    # be, or it is uncertain without any
+    air_bone_gap_db: float | None = None
+
+
+@dataclass(frozen=True)
+class Again:
+    """What is to be asked of an ear once more."""
+
+    route: Route
+    forgotten: tuple[Observation, ...] = ()  # before that: they may be the other ear's
+    behind_noise: tuple[Presentation, ...] = ()  # where nothing can be; not wanted before
+
+
+class Way:
+    """The way to one ear. What differs by the kind of its route is overridden: a class for each.
+
+    Attributes
+    ----------
+    unknown : Threshold
+        What an other ear is taken for that is not measured.
+    is_placed : bool
+        Whether the operator puts it behind an ear: it is checked as long as it is there.
+    asked_again : bool or None
+        Once it was, with noise: whether bone conduction of the other ear was known then.
+    """
+
+    unknown: ClassVar[Threshold]
+    is_placed: ClassVar[bool] = False
+
+    def __init__(self, skull: Skull, route: Route) -> None:
+        self.skull = skull
+        self.route = route
+        self.ear = skull.ears[route]
+        self.asked_again: bool | None = None
+
+    def crossing_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the level at which a tone reaches the other cochlea at most."""
+        raise NotImplementedError
+
+    def noise_db_hl(self, tone: Presentation, other: Threshold) -> float:
+        """Return the noise that a tone needs; raise `UnmaskableError` if none is right."""
+        raise NotImplementedError
+
+    def place(self, _noise: bool) -> Place:
+        """Return where the operator has to put what plays; `noise`: in the other ear."""
+        return EARPHONES
+
+    def let_begin(self) -> None:
+        """Let the ear begin with what was told before."""
+
+    @property
+    def begins_without_noise(self) -> bool:
+        """Return whether it is not asked with the noise that its tones need, or not yet."""
+        return False
+
+    def to_ask_again(self) -> Again | None:
+        """Return what the other ear may have heard, and is asked again with noise."""
+        raise NotImplementedError
+
+    def ask_again(self, again: Again) -> None:
+        raise NotImplementedError
+
+    def want_behind_noise(self, again: Again) -> None:
+        raise NotImplementedError
+
+    def next_check(self) -> Presentation | None:
+        """Return a tone to be asked with more noise in the other ear."""
+        raise NotImplementedError
+
+    def begin_check(self) -> None:
+        """Take in that this tone is asked."""
+
+    def cover_of_check(self, tone: Presentation) -> Cover:
+        raise NotImplementedError
+
+    def take_check(self, tone: Presentation, heard: bool, cover: Cover) -> None:
+        raise NotImplementedError
+
+    def verdicts(self) -> dict[int, Verdict]:
+        """Say what is sure of each threshold."""
+        return self.by_noise()
+
+    def explains_both(self, _estimate: Estimate) -> bool:
+        """Return whether a threshold would be the same whichever ear heard it."""
+        return False
+
+    def gap_db(self, _estimate: Estimate, _other: Threshold, _noise: float | None) -> float | None:
+        """Return the air-bone gap of the other ear with which it hears a tone at the threshold."""
+        return None
+
+    def other_at_best(self, frequency_hz: float) -> Threshold:
+        """Return what is known of the other ear; if it is not measured, how well it may hear."""
+        return self.skull.other(self.route, frequency_hz) or self.unknown
+
+    def needed_cover(self, tone: Presentation) -> Cover:
+        """Return the noise that a tone needs."""
+        other = self.skull.other(self.route, tone.frequency_hz)
+        if not self.skull.watched or tone.purpose not in MASKED_FOR or other is None:
+            return NO_COVER
+        if self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl) < other.cochlea_db_hl:
+            return NO_COVER
+        if not self.skull.can_mask:
+            return Cover(why=reason(Code.NO_NOISE))
+        try:
+            return self.cover_with(self.noise_db_hl(tone, other), tone, other)
+        except UnmaskableError as error:
+            return Cover(why=error.why)
+
+    def cover_with(self, noise_db_hl: float, tone: Presentation, other: Threshold) -> Cover:
+        why = reason(
+            Code.CROSSES,
+            level_db_hl=tone.level_db_hl,
+            ear=str(self.route.noise),
+            crossing_db_hl=self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl),
+            cochlea_db_hl=other.cochlea_db_hl,
+        )
+        return Cover(noise_db_hl, why)
+
+    def suspects(self) -> list[Observation]:
+        """Return the answers to tones without noise that the other ear may have heard."""
+        suspects = []
+        for each in self.ear.observations:
+            tone = each.presentation
+            if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
+                cochlea_db_hl = self.other_at_best(tone.frequency_hz).cochlea_db_hl
+                if self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl) >= cochlea_db_hl:
+                    suspects.append(each)
+        return suspects
+
+    def crossed_answers(self) -> list[Observation]:
+        """Return the answers that the other ear may have given, to tones that can have noise."""
+        found = [(each, self.needed_cover(each.presentation)) for each in self.suspects()]
+        return [each for each, cover in found if cover.noise_db_hl is not None]
+
+    def crossed_near(self, frequencies_hz: list[int]) -> list[Observation]:
+        """Return those that thresholds rest on: a tone far above both ears says little."""
+        crossed = self.crossed_answers()
+        return [o for o in crossed if near(o.presentation.frequency_hz, frequencies_hz)]
+
+    def uncertain_hz(self) -> list[int]:
+        verdicts = self.by_noise()
+        return [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
+
+    def by_noise(self) -> dict[int, Verdict]:
+        """Say what is sure of each threshold if no other ear has a gap above `AIR_BONE_GAP_DB`.
+
+        Of an ear without thresholds there is nothing to say.
+        """
+        estimates = self.ear.audiogram.estimates()
+        if self.ear.outcome == Outcome.UNRELIABLE or not self.ear.observations:
+            return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}
+        return {each.frequency_hz: self._verdict(each) for each in estimates}
+
+    def _verdict(self, estimate: Estimate) -> Verdict:
+        frequency_hz, audiogram = estimate.frequency_hz, self.ear.audiogram
+        if audiogram.is_unmasked(estimate):
+            open_for = audiogram.unmasked[frequency_hz].why
+            mark = MaskingMark.UNCERTAIN if open_for else MaskingMark.NOT_MASKED
+            return Verdict(mark, open_for)
+        other = self.other_at_best(frequency_hz)
+        level_db_hl = self.ear.levels.within_db_hl(frequency_hz, estimate.mean_db_hl)
+        # What is measured by bone has no room for errors of this ear, which what is assumed has.
+        measured = other.bone_low_db_hl is not None
+        highest_db_hl = max(level_db_hl, estimate.high_db_hl) if measured else level_db_hl
+        if self.crossing_db_hl(frequency_hz, highest_db_hl) < other.cochlea_db_hl:
+            return Verdict(MaskingMark.NOT_MASKED, None, self.gap_db(estimate, other, None))
+        asked = [each for each in self.ear.observations if _near(each, frequency_hz)]
+        masked_hz = [o.presentation.frequency_hz for o in asked if o.cover.noise_db_hl is not None]
+        if self.explains_both(estimate) and not masked_hz:
+            return Verdict(MaskingMark.NOT_MASKED)
+        suspects = [each for each in self.suspects() if _near(each, frequency_hz)]
+        if suspects:
+            return Verdict(MaskingMark.UNCERTAIN, self._why(suspects[-1]))
+        if masked_hz:
+            tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+            gap_db = self.gap_db(estimate, other, self.needed_cover(tone).noise_db_hl)
+            # What was played there, as it says beside it; elsewhere there was no noise.
+            here = any(is_at(frequency_hz, hz) for hz in masked_hz)
+            return Verdict(MaskingMark.MASKED if here else MaskingMark.NOT_MASKED, None, gap_db)
+        beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
+        if beyond and not any(each.heard is not False for each in asked):
+            return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
+        why = Code.NOT_MASKED_NEARBY if self.skull.watched else Code.MASKING_OFF
+        return Verdict(MaskingMark.UNCERTAIN, reason(why))
+
+    def _why(self, suspect: Observation) -> Reason | None:
+        if suspect.cover.why:
+            return suspect.cover.why
+        if self.skull.other(self.route, suspect.presentation.frequency_hz) is None:
+            return reason(Code.NOT_MEASURED, ear=str(self.route.noise))
+        if not self.skull.watched:
+            return reason(Code.MASKING_OFF)
+        return self.needed_cover(suspect.presentation).why
+
+
+def _near(observation: Observation, frequency_hz: float) -> bool:
+    tone = observation.presentation
+    return tone.is_asked and near(tone.frequency_hz, [frequency_hz])
