@@ -15,7 +15,7 @@ import pytest
 
 from device.hearing_aid import fit, serve
 from firmware_py.console import grammar, wording
-from firmware_py.ear import catch_trials, model_checks
+from firmware_py.ear import catch_trials, evidence, model_checks
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal, records
@@ -62,7 +62,7 @@ def sentences() -> list[tuple[str, str]]:
             ("at most {} s; not shorter", (clinical.pause_ms_max - clinical.pause_ms_min) / 1e3),
             ("rate of false alarms above {}", percent(catch_trials.FALSE_ALARM_RATE_IN_DOUBT)),
             ("that attention was away add up to {}", model_checks.RUN_AWAY),
-            ("five pauses or more, and {} of them", percent(model_checks.PAUSES_PRESSED_SHARE)),
+            ("five pauses or more, and {} of them", percent(evidence.PAUSES_PRESSED_SHARE)),
             ("a probability of at most {} by", percent(model_checks.RETEST_IMPROBABLE)),
             ("a plateau of at least {} ms", settings.PLATEAU_MS_MIN),
         ],

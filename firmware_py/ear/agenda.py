@@ -46,7 +46,11 @@ def take_first(
     found : bool
         Whether one did.
     """
-    return any(do(step) for each in reasons for step in each.propose(known))
+    for each in reasons:
+        for step in each.propose(known):
+            if do(step):
+                return True
+    return False
 
 
 # The steps of an ear.

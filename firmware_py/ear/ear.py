@@ -94,7 +94,7 @@ class EarTest:
         self.attention = Attention(self.audiogram)
         self.rule = StoppingRule(settings, self.audiogram, self.catch_trials, self.tally)
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, levels)
-        self.listening = Listening(settings, belief, levels, self.audiogram.marks)
+        self.listening = Listening(settings, belief, levels)
         self.bracketing = Bracketing(settings, self.audiogram)
         self.retest: Retest | None = None
         self.confirmation: Confirmation | None = None

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
-from firmware_py.ear.model_checks import Pauses
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
 from firmware_py.terms.outcomes import Purpose
@@ -12,6 +11,28 @@ from firmware_py.terms.presentation import Observation, without
 from firmware_py.terms.route import Route
 
 Item = Observation | bool  # an answer, or whether a pause had a press
+
+
+# Presses in so many of the pauses, and in so large a part of them, are no accident.
+PAUSES_PRESSED_MIN: Final = 5
+PAUSES_PRESSED_SHARE: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """How many pauses before a presentation there were, and in how many a button was pressed."""
+
+    count: int = 0
+    pressed: int = 0
+
+    def __add__(self, other: "Pauses") -> "Pauses":
+        return Pauses(self.count + other.count, self.pressed + other.pressed)
+
+    @property
+    def inattentive(self) -> bool:
+        """Return whether so many were pressed in that the listener presses without a tone."""
+        share = PAUSES_PRESSED_SHARE * self.count
+        return self.pressed >= PAUSES_PRESSED_MIN and self.pressed >= share
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,11 +85,10 @@ class Listening:
         Whether another listener answered from a tone on; None: nothing made one look.
     """
 
-    def __init__(self, settings: Settings, belief: Belief, levels: Levels, marks: Marks) -> None:
+    def __init__(self, settings: Settings, belief: Belief, levels: Levels) -> None:
         self._settings = settings
         self._belief = belief
         self._levels = levels
-        self._marks = marks
         self._check = self._familiar(None)
         self.checks = 0
         self.why: Reasons = ()
@@ -139,9 +138,9 @@ class Listening:
 
     def _may_be_heard_across(self) -> bool:
         """Return whether a tone needed noise and had none, or noise silenced what was heard."""
-        covers = [each.cover for each in self._belief.evidence.observations]
-        unmasked = any(cover.why and cover.noise_db_hl is None for cover in covers)
-        return unmasked or self._marks.moves_with_noise()
+        answers = self._belief.evidence.observations
+        unmasked = any(each.cover.why and each.cover.noise_db_hl is None for each in answers)
+        return unmasked or Marks(self._levels, answers).moves_with_noise()
 
     def late_start(self) -> list[Observation]:
         """Return the first tones if the listener probably answered none of them, heard or not.

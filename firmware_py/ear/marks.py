@@ -6,14 +6,11 @@ frequencies and other people. This module is the one place where that is decided
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from firmware_py.ear.levels import Levels, near
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.presentation import Observation
-
-if TYPE_CHECKING:  # who only reads what was found needs no kernels
-    from firmware_py.ear.belief import Belief
 
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
@@ -42,9 +39,9 @@ class Marks:
         Silences below a threshold that it takes.
     """
 
-    def __init__(self, levels: Levels, belief: "Belief") -> None:
+    def __init__(self, levels: Levels, answers: Sequence[Observation]) -> None:
         self._levels = levels
-        self._belief = belief
+        self._answers = answers
         follows_air = levels.route.kind.follows_air
         self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
@@ -53,7 +50,7 @@ class Marks:
         low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR  # once, not for each tone
         return [
             each
-            for each in self._belief.evidence.observations
+            for each in self._answers
             if low_hz <= each.presentation.frequency_hz <= high_hz and each.presentation.is_asked
         ]
 
@@ -85,7 +82,7 @@ class Marks:
         """Return, by frequency, how often the loudest tone that may be asked was not heard."""
         return Counter(
             each.presentation.frequency_hz
-            for each in self._belief.evidence.observations
+            for each in self._answers
             if each.heard is False
             and each.presentation.is_asked
             and each.presentation.level_db_hl
@@ -96,7 +93,7 @@ class Marks:
         """Return, by frequency, how often the softest tone was heard."""
         return Counter(
             each.presentation.frequency_hz
-            for each in self._belief.evidence.observations
+            for each in self._answers
             if each.heard is True
             and each.presentation.level_db_hl <= self._levels.floor_db_hl
             and each.presentation.is_asked
@@ -107,7 +104,7 @@ class Marks:
 
         Then the other ear answers, and who contradicts himself attends all the same.
         """
-        tones = [each for each in self._belief.evidence.observations if each.presentation.is_asked]
+        tones = [each for each in self._answers if each.presentation.is_asked]
         plain = [each for each in tones if each.heard is True and each.cover.noise_db_hl is None]
         return any(
             masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB

@@ -22,10 +22,6 @@ CLEAR_MARGIN_DB_MAX: Final = 10.0
 MISSED_MIN: Final = 2
 MISSED_SHARE: Final = 0.06  # and so large a part of them: 2 of 33, 3 of 50
 
-# Presses in so many of the pauses, and in so large a part of them, are no accident.
-PAUSES_PRESSED_MIN: Final = 5
-PAUSES_PRESSED_SHARE: Final = 0.1
-
 # A run of tones that were answered without attention: so many tones, in which the probabilities
 # that attention was away add up to so much.
 RUN_TONES: Final = 5
@@ -52,23 +48,6 @@ class ClearTones:
     def inattentive(self) -> bool:
         """Return whether so many were missed that the listener did not attend."""
         return self.missed >= MISSED_MIN and self.missed >= MISSED_SHARE * self.asked
-
-
-@dataclass(frozen=True)
-class Pauses:
-    """How many pauses before a presentation there were, and in how many a button was pressed."""
-
-    count: int = 0
-    pressed: int = 0
-
-    def __add__(self, other: "Pauses") -> "Pauses":
-        return Pauses(self.count + other.count, self.pressed + other.pressed)
-
-    @property
-    def inattentive(self) -> bool:
-        """Return whether so many were pressed in that the listener presses without a tone."""
-        share = PAUSES_PRESSED_SHARE * self.count
-        return self.pressed >= PAUSES_PRESSED_MIN and self.pressed >= share
 
 
 def clear_margin_db(response_noise_db: float) -> float:

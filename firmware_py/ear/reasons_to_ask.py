@@ -149,7 +149,7 @@ class Familiarise(ReasonToAsk):
 
 
 class SilenceDue(ReasonToAsk):
-    """Is the button pressed without a tone? Between tones, not those of checks and familiarising."""
+    """Is the button pressed without a tone? Between all tones but of checks and familiarising."""
 
     why = Why.SILENCE_DUE
     purpose = Purpose.CATCH
@@ -235,7 +235,7 @@ class MostInformative(ReasonToAsk):
         return (self.ask(),) if look.stop is None else ()
 
     def presentation(self, ear: EarTest, objective: Objective) -> Presentation:
-        return most_informative(ear, objective)
+        return most_informative(ear.audiogram, ear.settings, ear.again_hz, objective)
 
 
 class LateStart(MostInformative):

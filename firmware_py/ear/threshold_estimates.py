@@ -63,7 +63,6 @@ class ThresholdEstimates:
     def __init__(self, settings: Settings, belief: "Belief", levels: Levels) -> None:
         self._settings = settings
         self._belief = belief
-        self.marks = Marks(levels, belief)
         self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
         self.estimator = belief.estimator
         self.levels = levels
@@ -71,6 +70,10 @@ class ThresholdEstimates:
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
         self._estimated: tuple[Evidence, list[Estimate]] | None = None
         self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
+
+    @property
+    def marks(self) -> Marks:
+        return Marks(self.levels, self._belief.evidence.observations)
 
     def estimates(self) -> list[Estimate]:
         """Return what is known at each frequency; computed once between two answers."""
@@ -157,6 +160,15 @@ class ThresholdEstimates:
         """Return how far the band may reach to either side at a frequency."""
         factor = ROUGH if self.is_rough else 1.0
         return factor * self._settings.wanted_half_width_db(self.levels.route.kind, frequency_hz)
+
+    def settled_hz(self) -> list[float]:
+        """Return the frequencies of a next tone that are known well enough to end the ear."""
+        candidates_hz = self.estimator.candidate_frequencies_hz
+        return [
+            f
+            for f, low, high in zip(candidates_hz, *self.bands(candidates_hz), strict=True)
+            if high - low <= 2.0 * self.wanted_half_width_db(f)
+        ]
 
     def width_of_wanted(self, estimate: Estimate) -> float:
         """Return the width of a band as a part of the one that is wanted."""

@@ -37,7 +37,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.version import full_version
 from firmware_py.presenting.presenter import PAUSED
-from firmware_py.session.attendance import check_of
+from firmware_py.sessions.attendance import check_of
 from firmware_py.sessions.runner import Runner
 from firmware_py.terms.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.terms.person import Person, Sex

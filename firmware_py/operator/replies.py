@@ -25,11 +25,11 @@ from firmware_py.platform.data_directory import session_number
 from firmware_py.platform.own_prior import shorten
 from firmware_py.platform.version import full_version
 from firmware_py.presenting.presenter import FINISHED
-from firmware_py.session.attendance import check_of, why_checked
 from firmware_py.session.boards import serial_of
 from firmware_py.session.ear_result import verdict_so_far
 from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.archive import DAMAGED, Entry, glance
+from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.outcomes import MaskingMark
 from firmware_py.terms.reading import read

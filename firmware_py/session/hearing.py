@@ -162,15 +162,16 @@ class HearingTest:
         return actions
 
     def result(self) -> SessionResult:
-        which_ear, ears, boards = self.ear_check.found, self.ears.values(), self.boards
+        known = self.cross_hearing, self.ear_check.found, self.boards
+        found = [(ear, result_in(ear, *known)) for ear in self.ears.values()]
         return SessionResult(
             self.outcome,
-            tuple(result_in(ear, self.cross_hearing, which_ear, boards) for ear in ears),
+            tuple(of_ear for _, of_ear in found),
             self.number,
             self.presenter.silent_time.stray_presses,
             self.given.mean_response_ms,
-            tuple(remarks_on(ears, self.cross_hearing, which_ear, boards)),
-            which_ear,
+            tuple(remarks_on(found, *known)),
+            self.ear_check.found,
         )
 
     def _start(self, now_us: int, can_mask: bool) -> list[Action]:

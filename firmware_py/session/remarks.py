@@ -1,28 +1,34 @@
 """What makes the result of a session less than sure."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.model_checks import ClearTones, Pauses
+from firmware_py.ear.evidence import Pauses
+from firmware_py.ear.model_checks import ClearTones
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
-from firmware_py.session.ear_result import result_of
 from firmware_py.terms.outcomes import MaskingMark, Outcome, WhichEar
 from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.results import EarResult
 
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
 def remarks_on(
-    ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
+    tested: Iterable[tuple[EarTest, EarResult]],
+    cross_hearing: CrossHearing,
+    which_ear: WhichEar,
+    boards: Boards,
 ) -> list[Reason]:
     """Return the remarks on a session, ear by ear, then those on all of it."""
     remarks: list[Reason] = []
-    for ear in ears:
+    ears = []
+    for ear, found in tested:
+        ears.append(ear)
         remarks += _say_what_happened(ear)
         remarks += [reason(Code.OF_EAR, ear=str(ear.route), doubt=doubt) for doubt in _doubts(ear)]
-        remarks += _masking_doubts(ear, cross_hearing)
+        remarks += _masking_doubts(found, cross_hearing)
     if signs := _inattention(ears):
         remarks.append(reason(Code.INATTENTIVE, signs=signs))
     asked = [ear for ear in ears if ear.tally.tones]
@@ -38,12 +44,12 @@ def remarks_on(
     return remarks
 
 
-def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[Reason]:
+def _masking_doubts(ear: EarResult, cross_hearing: CrossHearing) -> list[Reason]:
     """Say where the other ear may have heard the tones, and why it could."""
     if not cross_hearing.judged:
         return []
     found: dict[Reason, list[int]] = {}
-    inferred_hz = [e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED]
+    inferred_hz = [e.frequency_hz for e in ear.thresholds if e.mark == Outcome.INFERRED]
     for frequency_hz, verdict in cross_hearing.verdicts(ear.route).items():
         if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
             assert verdict.why is not None, "it is uncertain"

@@ -13,8 +13,8 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.own_prior import OwnPrior, shorten
 from firmware_py.presenting.presenter import STARTING
-from firmware_py.session.attendance import check_of
 from firmware_py.session.hearing import HearingTest
+from firmware_py.sessions.attendance import check_of
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, waits_words

@@ -4,16 +4,13 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pytest
 
-from firmware_py.ear.belief import Belief
 from firmware_py.ear.caps import ATTENTION_TONES_MAX
 from firmware_py.ear.course import take_answer
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.evidence import Evidence
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.marks import Marks
 from firmware_py.ear.threshold_estimates import Estimate
@@ -232,8 +229,7 @@ def ask(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASU
         Observation(Presentation(Purpose(purpose), f, level), heard, NO_COVER)
         for f, level, heard in answers
     )
-    belief = cast(Belief, SimpleNamespace(evidence=Evidence(tuple(given))))
-    return Marks(Levels(Route("left"), Settings(), no_limit), belief)
+    return Marks(Levels(Route("left"), Settings(), no_limit), [*given])
 
 
 def mark(known: Marks, side: Outcome = Outcome.MEASURED) -> Outcome:

@@ -9,10 +9,10 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.model_checks import (
     RETEST_IMPROBABLE,
     ClearTones,
-    Pauses,
     ascent_probability,
     clear_tones,
     tones_away,

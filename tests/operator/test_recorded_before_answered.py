@@ -19,7 +19,7 @@ from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.session.attendance import check_of
+from firmware_py.sessions.attendance import check_of
 from tests.firmware.whole_sessions import a_listener
 from tests.journal.simulated_disk import Fault, SimulatedDisk
 

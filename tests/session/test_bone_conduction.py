@@ -17,8 +17,8 @@ from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.listening import CHECK_US_MAX
 from firmware_py.findings.air_bone_gap import LossType, gaps_of
-from firmware_py.session.attendance import check_of, why_checked
 from firmware_py.session.hearing import HearingTest
+from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
 from firmware_py.terms.reading import read

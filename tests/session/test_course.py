@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from firmware_py.ear.belief import give
-from firmware_py.ear.choice import settled_hz
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.terms.events import (
@@ -274,9 +273,9 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     while not ear.over:
         presentation = next_presentation(ear, 1)
         chosen = presentation.information_bits is not None
-        if chosen and settled_hz(ear):
+        if chosen and ear.audiogram.settled_hz():
             looked += 1
-            assert presentation.frequency_hz not in settled_hz(ear)
+            assert presentation.frequency_hz not in ear.audiogram.settled_hz()
         take_answer(ear, presentation, presentation.level_db_hl > 40.0)
 
     assert looked > 3

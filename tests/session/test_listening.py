@@ -10,9 +10,9 @@ from firmware_py.ear.agenda import Ask
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.course import end_check, next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
-from firmware_py.ear.model_checks import Pauses
 from firmware_py.inference.stories import Story, Told
 from firmware_py.session.agenda import next_by_air
 from firmware_py.session.ear_result import result_of

@@ -14,8 +14,8 @@ from device.simulator.hearing import Operators, SimulatedTest
 from device.simulator.listener import SimulatedListener
 from device.simulator.operator import NOBODY
 from firmware_py.presenting.presenter import PAUSED
-from firmware_py.session.attendance import check_of, why_checked
 from firmware_py.session.which_ear import ASKED_US_MAX
+from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Purpose, Verdict, WhichEar
 from firmware_py.terms.reasons import Code, reason

@@ -9,8 +9,8 @@ from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS
 from firmware_py.findings.statements import so_far
 from firmware_py.platform.data_directory import session_number
-from firmware_py.session.attendance import why_checked
 from firmware_py.session.hearing import HearingTest
+from firmware_py.sessions.attendance import why_checked
 from firmware_py.sessions.replay import HearingReplay
 from firmware_py.terms.outcomes import ASKED, Purpose
 from firmware_py.terms.results import SessionResult
