@@ -18,7 +18,7 @@ class AudiogramError(ValueError):
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableThreshold:
     """One threshold as it was read.
 
     Attributes
@@ -38,22 +38,22 @@ class Reading:
         return self.level_db_hl < math.inf
 
 
-NO_RESPONSE: Final = Reading(math.inf)
+NO_RESPONSE: Final = TableThreshold(math.inf)
 
 
-def merge(readings: tuple[Reading, ...]) -> Reading:
+def merge(readings: tuple[TableThreshold, ...]) -> TableThreshold:
     """Return what several readings of one threshold say together: the mean of those heard.
 
     Where none was heard it is no response, up to the highest limit.
     """
     heard = [each.level_db_hl for each in readings if each.heard]
     if heard:
-        return Reading(sum(heard) / len(heard))
+        return TableThreshold(sum(heard) / len(heard))
     limits = [each.limit_db_hl for each in readings if each.limit_db_hl is not None]
-    return Reading(math.inf, max(limits)) if limits else NO_RESPONSE
+    return TableThreshold(math.inf, max(limits)) if limits else NO_RESPONSE
 
 
-Readings = Mapping[float, Reading]  # by frequency, rising
+Readings = Mapping[float, TableThreshold]  # by frequency, rising
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from device.audiogram_tables.ears import (
     NO_RESPONSE,
     THRESHOLD_DB_HL_MAX,
     THRESHOLD_DB_HL_MIN,
-    Reading,
+    TableThreshold,
 )
 from device.audiogram_tables.nhanes import COULD_NOT_OBTAIN
 from device.audiogram_tables.nhanes import NO_RESPONSE as NO_RESPONSE_CODE
@@ -52,7 +52,7 @@ def _usual(sign: str) -> str:
     return "-" if sign == "−" else unicodedata.normalize("NFKC", sign)
 
 
-def reading_of(cell: str) -> Reading | None:
+def reading_of(cell: str) -> TableThreshold | None:
     """Return what a cell says; None: that nothing is known there.
 
     Raises
@@ -67,7 +67,7 @@ def reading_of(cell: str) -> Reading | None:
         return NO_RESPONSE
     if found := _BEYOND.fullmatch(text):
         limit = next(each for each in found.groups() if each is not None)
-        return Reading(math.inf, _within(limit, cell.strip()))
+        return TableThreshold(math.inf, _within(limit, cell.strip()))
     found = _LEVEL.fullmatch(text)
     if found is None:
         if text.lstrip("+-") == "nan":
@@ -78,7 +78,7 @@ def reading_of(cell: str) -> Reading | None:
         return NO_RESPONSE
     if level == COULD_NOT_OBTAIN:
         return None
-    return Reading(_within(found[1], cell.strip()))
+    return TableThreshold(_within(found[1], cell.strip()))
 
 
 def _number(text: str) -> float:

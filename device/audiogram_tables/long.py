@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from device.audiogram_tables.columns import Column, Columns
-from device.audiogram_tables.ears import NO_RESPONSE, AudiogramError, Reading, TableEar
+from device.audiogram_tables.ears import NO_RESPONSE, AudiogramError, TableEar, TableThreshold
 from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Role, frequency_of, mistaken_for, says_hertz
 from device.audiogram_tables.levels import plain, reading_of
@@ -22,7 +22,9 @@ class _Person:
     of: Someone
     number: int
     # By ear, route and frequency: what is known, and where it stands.
-    found: dict[tuple[str, str, float], tuple[Reading | None, Row]] = field(default_factory=dict)
+    found: dict[tuple[str, str, float], tuple[TableThreshold | None, Row]] = field(
+        default_factory=dict
+    )
     remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -71,7 +73,7 @@ class LongTable:
         of = replace(person.of, remarks=person.remarks.get(side, ()))
         name = person.of.person or f"person {person.number}"
         where = f"{self.columns.grid.path}, {name}" + (f", {side} ear" if side else "")
-        by: dict[str, dict[float, Reading]] = {AIR: {}, BONE: {}}
+        by: dict[str, dict[float, TableThreshold]] = {AIR: {}, BONE: {}}
         unknown = []
         for (ear, route, frequency_hz), (reading, _) in sorted(
             person.found.items(), key=lambda item: item[0]
@@ -133,7 +135,7 @@ class LongTable:
                 told = someone(columns, row).remarks
                 person.remarks[side] = tuple(dict.fromkeys((*remarks, *told)))
 
-    def _reading(self, row: Row, level: Column) -> Reading | None:
+    def _reading(self, row: Row, level: Column) -> TableThreshold | None:
         columns, where = self.columns, self.columns.grid.place(row)
         try:
             reading = reading_of(row.cells[level.index])
@@ -147,7 +149,9 @@ class LongTable:
             raise AudiogramError(f"{where}, column {level.text}: {error}") from None
         return self._unless_silent(row, level, reading)
 
-    def _unless_silent(self, row: Row, level: Column, reading: Reading | None) -> Reading | None:
+    def _unless_silent(
+        self, row: Row, level: Column, reading: TableThreshold | None
+    ) -> TableThreshold | None:
         for column in self.columns.of(Role.NO_RESPONSE):
             if column.heading.side not in ("", level.heading.side):
                 continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from device.audiogram_tables.columns import Column, Columns
-from device.audiogram_tables.ears import AudiogramError, Reading, TableEar, merge
+from device.audiogram_tables.ears import AudiogramError, TableEar, TableThreshold, merge
 from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Heading, Role, heading_of
 from device.audiogram_tables.levels import plain, reading_of
@@ -72,7 +72,7 @@ class WideTable:
             name, its_side, route = ear_of(self.columns, row)
             ear = of.ear(where, name, its_side)
         readings = self._readings(row, side, where)
-        found: dict[str, dict[float, list[Reading]]] = {AIR: {}, BONE: {}}
+        found: dict[str, dict[float, list[TableThreshold]]] = {AIR: {}, BONE: {}}
         asked: set[float] = set()
         for column, reading in readings.items():
             by = BONE if route == BONE else column.route
@@ -86,8 +86,8 @@ class WideTable:
         unknown = tuple(sorted(asked - by_air.keys()))
         return replace(ear, by_air=by_air, by_bone=by_bone, unknown_hz=unknown)
 
-    def _readings(self, row: Row, side: str, where: str) -> dict[Heading, Reading | None]:
-        found: dict[Heading, Reading | None] = {}
+    def _readings(self, row: Row, side: str, where: str) -> dict[Heading, TableThreshold | None]:
+        found: dict[Heading, TableThreshold | None] = {}
         for column in self._thresholds(side):
             try:
                 found[column.heading] = reading_of(row.cells[column.index])
@@ -109,14 +109,14 @@ class WideTable:
                 found[heading] = reading_of("NR")
         return found
 
-    def _codes(self, row: Row, side: str) -> Mapping[Heading, Reading | None]:
+    def _codes(self, row: Row, side: str) -> Mapping[Heading, TableThreshold | None]:
         """Return what our exports say of frequencies whose number is blank."""
         limits: dict[tuple[str, int], tuple[str, str]] = {}
         for column in self.columns.of(Role.MARKS):
             if column.heading.side == side:
                 for found in _LIMIT.finditer(row.cells[column.index]):
                     limits[column.heading.route, int(found[1])] = found[2], found[3]
-        coded: dict[Heading, Reading | None] = {}
+        coded: dict[Heading, TableThreshold | None] = {}
         thresholds = {(c.heading.route, c.heading.frequency_hz): c for c in self._thresholds(side)}
         for column in self.columns.of(Role.CODE):
             place = column.heading.route, column.heading.frequency_hz

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import SPEECH_PEAKS_DB, field_db_spl
 from device.speech import (
     CONVERSATION_DB_SPL,
@@ -40,31 +40,33 @@ class Ear:
     sure: Sequence[bool]  # whether what was asked is known to be heard by this ear
 
 
-def of_ear(ear: Ear, gain_db: FloatArray) -> list[Finding]:
+def of_ear(ear: Ear, gain_db: FloatArray) -> list[EarFinding]:
     """Return for whom gains for conversational speech are, (m,), as far as the thresholds tell."""
     return [*_of_hearing(ear), *_of_speech(ear, gain_db)]
 
 
-def _of_hearing(ear: Ear) -> list[Finding]:
+def _of_hearing(ear: Ear) -> list[EarFinding]:
     asked, silent = np.array(ear.asked, dtype=bool), np.array(ear.silent, dtype=bool)
     frequencies_hz = np.array(ear.frequencies_hz, dtype=np.float64)
     if not asked.any():
         return []
     if silent.any() and (silent | np.array(ear.perhaps_silent, dtype=bool))[asked].all():
-        return [Finding(ear.ear, Code.NOTHING_HEARD, _as_floats(frequencies_hz[asked]))]
+        return [EarFinding(ear.ear, Code.NOTHING_HEARD, _as_floats(frequencies_hz[asked]))]
     if (asked & silent).any():
-        return [Finding(ear.ear, Code.NOT_HEARD_AT, _as_floats(frequencies_hz[asked & silent]))]
+        return [EarFinding(ear.ear, Code.NOT_HEARD_AT, _as_floats(frequencies_hz[asked & silent]))]
     normal = ear.thresholds_db_hl <= NORMAL_DB_HL
     if not normal[asked].all() or not all(ear.sure):
         return []
     above = np.mean(ear.draws_db_hl > NORMAL_DB_HL, axis=0)
     doubt = asked & (above > UPPER_TAIL)
     return [
-        Finding(ear.ear, Code.NORMAL, _as_floats(frequencies_hz[doubt]), _round(1.0 - above[doubt]))
+        EarFinding(
+            ear.ear, Code.NORMAL, _as_floats(frequencies_hz[doubt]), _round(1.0 - above[doubt])
+        )
     ]
 
 
-def _of_speech(ear: Ear, gain_db: FloatArray) -> list[Finding]:
+def _of_speech(ear: Ear, gain_db: FloatArray) -> list[EarFinding]:
     """Return where the gains do not bring conversational speech above the threshold.
 
     Where that is a bound it is named only if it is sure, for a bound has no probability.
@@ -84,7 +86,7 @@ def _of_speech(ear: Ear, gain_db: FloatArray) -> list[Finding]:
     ):
         if named.any():
             at = _as_floats(frequencies_hz[named])
-            found.append(Finding(ear.ear, code, at, _round(probability[named])))
+            found.append(EarFinding(ear.ear, code, at, _round(probability[named])))
     return found
 
 

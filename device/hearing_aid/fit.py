@@ -12,7 +12,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from device.hearing_aid.for_whom import Finding
+from device.hearing_aid.for_whom import EarFinding
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.whose import UNKNOWN, Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
@@ -182,7 +182,7 @@ class Fit:
     uncertainty_db: tuple[float, ...] = (0.0,) * len(DIMENSIONS)
     of: Whose = UNKNOWN  # whose it is
     # for whom the gains are as they were prescribed, before any tuning
-    for_whom: tuple[Finding, ...] = ()
+    for_whom: tuple[EarFinding, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.ears, tuple) or not 1 <= len(self.ears) <= 2:

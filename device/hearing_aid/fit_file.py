@@ -16,7 +16,7 @@ from device.hearing_aid.fit import (
     FitError,
     refusal,
 )
-from device.hearing_aid.for_whom import Finding
+from device.hearing_aid.for_whom import EarFinding
 from device.hearing_aid.whose import FIELDS, Whose
 from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.platform.named_file import TEXT, open_named
@@ -175,9 +175,9 @@ def _whose(record: Any) -> Whose:
         raise FitError(f"of: {error}") from None
 
 
-def _finding(record: Any) -> Finding:
+def _finding(record: Any) -> EarFinding:
     try:
-        return Finding.from_record(record)
+        return EarFinding.from_record(record)
     except ValueError as error:
         raise FitError(f"for_whom: {error}") from None
 

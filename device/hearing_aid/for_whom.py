@@ -25,7 +25,7 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class EarFinding:
     """What was found of an ear; `ValueError` if it is nothing that can be found."""
 
     ear: str

@@ -34,7 +34,7 @@ UNUSED_ALLOWED: Final = {
 
 
 @dataclass(frozen=True)
-class Given:
+class KnownListener:
     """What is known of the listener, as `ThresholdEstimator` describes it; None: not known."""
 
     response_noise_db: float | Points | None
@@ -56,7 +56,10 @@ class Frequencies:
 
 
 def make_model(
-    profile: LaplaceProfile | MixtureProfile, given: Given, asked: Frequencies, max_trials: int
+    profile: LaplaceProfile | MixtureProfile,
+    given: KnownListener,
+    asked: Frequencies,
+    max_trials: int,
 ) -> Model:
     """Return the model of a profile; only its own modules and kernels are loaded.
 
@@ -90,7 +93,9 @@ def make_model(
     )
 
 
-def _refuse_unused(profile: LaplaceProfile, given: Given, noise_curve: Points | None) -> None:
+def _refuse_unused(
+    profile: LaplaceProfile, given: KnownListener, noise_curve: Points | None
+) -> None:
     nothing_told = {
         "lapse_rate": given.lapse_rate is None or _is_zero(given.lapse_rate),
         "false_alarm_rate": given.false_alarm_rate is None or _is_zero(given.false_alarm_rate),
@@ -156,7 +161,7 @@ def prior_given(
     return PopulationPrior.from_file(prior)
 
 
-def _prior_of(given: Given) -> PopulationPrior:
+def _prior_of(given: KnownListener) -> PopulationPrior:
     prior, age_years, sex = given.prior, given.age_years, given.sex
     if age_years is not None:
         age_years = number("age_years", age_years, *AGE_LIMITS_YEARS)
@@ -165,7 +170,9 @@ def _prior_of(given: Given) -> PopulationPrior:
     return (prior or shipped_prior()).condition(age_years, sex)
 
 
-def _listeners(profile: MixtureProfile, given: Given, noise_db: float | None) -> list[Listener]:
+def _listeners(
+    profile: MixtureProfile, given: KnownListener, noise_db: float | None
+) -> list[Listener]:
     lapse_rate, false_alarm_rate = given.lapse_rate, given.false_alarm_rate
     if lapse_rate is not None:
         lapse_rate = number("lapse_rate", lapse_rate, 0.0, RATE_MAX)

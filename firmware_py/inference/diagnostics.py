@@ -7,8 +7,8 @@ import numpy as np
 
 from firmware_py.inference.checks import numbers
 from firmware_py.inference.curves import Curves
+from firmware_py.inference.figure_cache import FigureCache
 from firmware_py.inference.kernel import Array
-from firmware_py.inference.known import Known
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.record import Record
@@ -31,7 +31,7 @@ class Diagnostics(OneAtATime):
 
     trial_count: int
     _model: Model
-    _known: Known
+    _known: FigureCache
     _record: Record
     _stories: Stories
 

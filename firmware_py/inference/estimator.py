@@ -17,13 +17,13 @@ from firmware_py.inference.checks import (
 )
 from firmware_py.inference.construction import (
     Frequencies,
-    Given,
+    KnownListener,
     frequency_weights,
     make_model,
     prior_given,
 )
+from firmware_py.inference.figure_cache import FigureCache
 from firmware_py.inference.kernel import CONVERGED, Array
-from firmware_py.inference.known import Known
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.mixture.prior_reading import NamesFile
 from firmware_py.inference.model import (
@@ -169,7 +169,7 @@ class ThresholdEstimator(Thresholds):
             candidates = integer("candidates", candidates, 2, CANDIDATES_MAX)
         asked = Frequencies(self.frequency_range_hz, scale_named(scale), candidates)
         arguments["prior"] = prior_given(prior, self._profile)
-        given = Given(
+        given = KnownListener(
             response_noise_db, lapse_rate, false_alarm_rate, self.unsure_half_width_db, age_years,
             sex, arguments["prior"],
         )  # fmt: skip
@@ -180,7 +180,7 @@ class ThresholdEstimator(Thresholds):
             asked,
         )
         self._ceilings_db_hl = np.empty_like(self._weight)
-        self._known = Known()
+        self._known = FigureCache()
         self._record = Record(arguments, self.max_trials)
         self._stories = Stories(1 if self.unsure_half_width_db == 0.0 else 2)
         self.reset()

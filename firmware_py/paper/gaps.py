@@ -14,10 +14,10 @@ from firmware_py.terms.verdicts import may_conclude
 
 _BOUND: Final = {Bound.NONE: "", Bound.AT_LEAST: "-at-least", Bound.AT_MOST: "-at-most"}
 
-Told = Mapping[str, Any]  # the gaps of an ear, as `EarGaps.to_record` tells them
+GapsRecord = Mapping[str, Any]  # the gaps of an ear, as `EarGaps.to_record` tells them
 
 
-def loss_rows(gaps: Iterable[Told]) -> Iterator[Row]:
+def loss_rows(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
     """Say which type the loss of each ear is by its air-bone gap."""
     for found in gaps:
         loss, mean = row(f"loss-{found['loss']}"), found["mean"]
@@ -27,7 +27,7 @@ def loss_rows(gaps: Iterable[Told]) -> Iterator[Row]:
         yield row("gap-none", **of) if mean is None else _of_mean(found, mean, of)
 
 
-def _of_mean(found: Told, mean: Told, of: Row) -> Row:
+def _of_mean(found: GapsRecord, mean: GapsRecord, of: Row) -> Row:
     ends = {"low": mean["low_db"], "high": mean["high_db"]}
     known = {name: end for name, end in ends.items() if end is not None}
     gap = row(f"gap{_BOUND[mean['bound']] or '-value'}", level=mean["db"], **known)
@@ -52,7 +52,7 @@ def missing_rows(source: Source) -> Iterator[Row]:
                 yield row("gap-missing", ear=str(each.route), why=why_nothing_follows(each))
 
 
-def gap_remarks(gaps: Iterable[Told]) -> Iterator[Row]:
+def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
     """Say which gaps want an examination, and which cannot be."""
     found = [*gaps]
     for gap in found:

@@ -15,7 +15,7 @@ from firmware_py.operator.update_desk import BUNDLE_BYTES_MAX, PIECE_BYTES_MAX
 from firmware_py.platform.named_file import content_of
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
-from host_tools.devices.told import told_values
+from host_tools.devices.device_answers import told_values
 from host_tools.errors import HostError
 from host_tools.terminal import say, show_progress
 

@@ -18,9 +18,9 @@ from device.tone_generator.settings import (
     SettingsError,
 )
 from firmware_py.link.frames import LineReader
+from host_tools.devices.device_answers import AnswerFields
 from host_tools.devices.greeting import answer_to_hello, hello
 from host_tools.devices.raw_repl import BAUD_RATE, REPL_TIMEOUT_S, RawRepl
-from host_tools.devices.told import Told
 from host_tools.errors import HostError
 
 # Each file has the same path on the board as here, so the imports are the same.
@@ -180,7 +180,9 @@ def _source(path: str) -> bytes:
     return importlib.resources.files(package).joinpath(inside).read_bytes()
 
 
-def _greet(port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic) -> Told:
+def _greet(
+    port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic
+) -> AnswerFields:
     # The answer to hello of the board that has just started.
     until_s = now_s() + timeout_s
     question = hello()
@@ -205,8 +207,8 @@ def _greet(port: str, timeout_s: float, now_s: Callable[[], float] = time.monoto
     )
 
 
-def _answer(line: bytes) -> Told | None:
+def _answer(line: bytes) -> AnswerFields | None:
     verb, fields = answer_to_hello(line) or ("", {})
     if verb == "error":
         raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
-    return Told("hello", fields) if fields else None
+    return AnswerFields("hello", fields) if fields else None

@@ -27,10 +27,10 @@ from host_tools.colours import (
     legend_in_colours,
     verdicts_in_colours,
 )
+from host_tools.devices.device_answers import told_pairs, told_result
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.devices.told import told_pairs, told_result
-from host_tools.devices.told_live import Progress, show_line
+from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.recordings import replayed

@@ -9,8 +9,8 @@ from contextlib import redirect_stdout, suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from host_tools.devices.device_answers import AnswerFields
 from host_tools.devices.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
-from host_tools.devices.told import Told
 from host_tools.errors import HostError
 
 CHIP: Final = "RP2040"  # the program has its watchdog's address; a Pico 2 has an RP2350
@@ -142,7 +142,7 @@ class RawRepl:
     def bytecode(self) -> int:
         """Return which compiled code the board can load."""
         answer = self._do("print(getattr(sys.implementation, '_mpy', 0))").strip()
-        return Told("sys.implementation", {"_mpy": answer}).whole("_mpy", high=0xFFFF)
+        return AnswerFields("sys.implementation", {"_mpy": answer}).whole("_mpy", high=0xFFFF)
 
     def content(self, path: str) -> str:
         """Return what a small file says, "" if there is none."""

@@ -13,10 +13,10 @@ from firmware_py.paper.tuning_paper import comparisons_row, finding_row, off_row
 from firmware_py.terms.tells import BoardLostTold, ErrorTold, PauseTold, Tell
 from firmware_py.terms.words import say
 from host_tools.catalogue import ENGLISH, language_of
+from host_tools.devices.device_answers import told_unasked, understanding
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.devices.told import told_unasked, understanding
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.papers import Shown

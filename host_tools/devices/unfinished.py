@@ -23,7 +23,7 @@ from firmware_py.sessions.session_record import Header, SessionHeader, SessionRe
 from firmware_py.terms.events import BoardReady, Started
 from firmware_py.terms.printable import show
 from firmware_py.tuning.tuning_record import TuningHeader
-from host_tools.devices.told import told_pairs
+from host_tools.devices.device_answers import told_pairs
 from host_tools.errors import HostError
 
 # Kinds of tone generators, as the firmware names them.

@@ -23,7 +23,7 @@ from firmware_py.operator.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
 from host_tools.commands.fitting import answering
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.commands.update import MAGIC, PIECES_AHEAD, pieces_of
-from host_tools.devices.told import told_unasked, told_values
+from host_tools.devices.device_answers import told_unasked, told_values
 from host_tools.recordings.replayed import IDENTICAL
 from tests.firmware.rig import Rig
 

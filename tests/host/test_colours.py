@@ -32,7 +32,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw
 from host_tools.commands.watch.view import View
 from host_tools.devices.live import TRUTH_WORDS, show_result, show_verdict
-from host_tools.devices.told_live import Progress, show_line
+from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.recordings.replayed import Verdict, replay_journal
 from tests.budget import quick
 from tests.host.journals import session_of

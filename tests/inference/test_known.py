@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.known import KEPT_MAX, Known
+from firmware_py.inference.figure_cache import KEPT_MAX, FigureCache
 from firmware_py.inference.mixture.model import MixtureModel
 
 ASKED_HZ = (500.0, 1000.0, 4000.0)
@@ -79,7 +79,7 @@ def _of_an_inattentive_listener() -> ThresholdEstimator:
 
 
 def test_what_is_kept_is_bounded_and_nothing_is_kept_of_earlier_answers() -> None:
-    known = Known()
+    known = FigureCache()
     for name in range(1000):
         assert known.once(name, partial(abs, -name)) == name
         assert len(known) <= KEPT_MAX

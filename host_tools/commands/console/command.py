@@ -21,9 +21,9 @@ from typing import Any, Final
 from firmware_py.platform.ports import Port, PortError
 from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
 from host_tools.commands.console.visit import events_as_found, leave
+from host_tools.devices.device_answers import UNASKED
 from host_tools.devices.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
 from host_tools.devices.patience import Wait
-from host_tools.devices.told import UNASKED
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.terminal import say, say_wrapped

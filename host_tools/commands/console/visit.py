@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from firmware_py.console.pin import LOCKED, NONE, UNLOCKED
-from host_tools.devices.told import told_word
+from host_tools.devices.device_answers import told_word
 from host_tools.errors import HostError
 
 

@@ -22,7 +22,7 @@ from firmware_py.terms.words import say
 from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
-    Told,
+    JsonObject,
     known_db_hl,
     marks_of,
     measured_db_hl,
@@ -193,7 +193,7 @@ class _Writer:
             "hasMember": [_reference(member) for member in members],
         }
 
-    def _threshold(self, ear: DocumentEar, threshold: Told) -> Resource:
+    def _threshold(self, ear: DocumentEar, threshold: JsonObject) -> Resource:
         return {
             **self._at(ear, threshold["frequency_hz"]),
             **self._value(threshold),
@@ -208,7 +208,7 @@ class _Writer:
         }
 
     def _inferred_resource(
-        self, ear: DocumentEar, threshold: Told, measured: Iterable[Resource]
+        self, ear: DocumentEar, threshold: JsonObject, measured: Iterable[Resource]
     ) -> Resource:
         sources = [_reference(each) for each in measured]
         return {
@@ -221,7 +221,7 @@ class _Writer:
             "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
-    def _confirmed_resource(self, ear: DocumentEar, again: Told) -> Resource:
+    def _confirmed_resource(self, ear: DocumentEar, again: JsonObject) -> Resource:
         value = _absent("unknown", "Unknown")
         if again["threshold_db_hl"] is not None:
             value = {"valueQuantity": self._quantity(again["threshold_db_hl"])}
@@ -295,7 +295,7 @@ class _Writer:
         )
         return "final" if final else "preliminary"
 
-    def _value(self, found: Told) -> Resource:
+    def _value(self, found: JsonObject) -> Resource:
         """Return the value of a threshold that was asked, or why there is none."""
         level_db_hl = measured_db_hl(found)
         if level_db_hl is not None:
@@ -313,7 +313,7 @@ class _Writer:
             "interpretation": [_interpretation(*INDETERMINATE)],
         }
 
-    def _components(self, found: Told, names: Mapping[str, str]) -> list[Resource]:
+    def _components(self, found: JsonObject, names: Mapping[str, str]) -> list[Resource]:
         """Return the numbers of these names; where they are limits of the test, each says so."""
         reading = found["reading"]
         signs = {
@@ -336,7 +336,7 @@ class _Writer:
         """Return notes; with what it was measured stands at their end, the calibration last."""
         return [{"text": text} for text in (*texts, *self._with_what(ears))]
 
-    def _words(self, ear: DocumentEar, found: Told) -> list[str]:
+    def _words(self, ear: DocumentEar, found: JsonObject) -> list[str]:
         """Return what is to be said of a threshold beside its number."""
         words = marks_of(found)
         if found["mark"] == Outcome.INCOMPLETE and found["limit_db_hl"] is not None:

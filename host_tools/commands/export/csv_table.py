@@ -20,8 +20,8 @@ from host_tools.commands.export.cells import (
 from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
+    JsonObject,
     Sessions,
-    Told,
     known_db_hl,
     marks_of,
     measured_db_hl,
@@ -133,7 +133,7 @@ def _as_nhanes(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
     return row
 
 
-def _nhanes_cell(found: Told, spelling: Spelling) -> str:
+def _nhanes_cell(found: JsonObject, spelling: Spelling) -> str:
     """Return a level, or the code of NHANES; hearing at the floor has the floor, as there.
 
     What was not asked is as blank as in an ear that was not tested.
@@ -179,7 +179,7 @@ def _of_ear(ear: DocumentEar, spelling: Spelling) -> dict[str, Any]:
     }
 
 
-def _marks(thresholds: Iterable[Told], spelling: Spelling) -> str:
+def _marks(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "4000 incomplete 100; 6000 no-response >100", the limits in dB HL."""
     told = []
     for found in thresholds:
@@ -192,7 +192,7 @@ def _marks(thresholds: Iterable[Told], spelling: Spelling) -> str:
     return "; ".join(told)
 
 
-def _inferred_words(thresholds: Iterable[Told], spelling: Spelling) -> str:
+def _inferred_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
     level = spelling.level
     return "; ".join(
@@ -203,7 +203,7 @@ def _inferred_words(thresholds: Iterable[Told], spelling: Spelling) -> str:
     )
 
 
-def _confirmed_words(confirmed: Iterable[Told], spelling: Spelling) -> str:
+def _confirmed_words(confirmed: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "1000 30; 4000 no-response": the classical thresholds in dB HL."""
     told = ((each["frequency_hz"], each["threshold_db_hl"], each["mark"]) for each in confirmed)
     return "; ".join(

@@ -18,14 +18,14 @@ from firmware_py.terms.reasons import Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
-Told = Mapping[str, Any]  # JSON values, as the schema has them
+JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 
 
 @dataclass(frozen=True)
 class DocumentEar:
     """An ear of a session, through one transducer."""
 
-    told: Told
+    told: JsonObject
 
     @cached_property
     def route(self) -> Route:
@@ -49,12 +49,12 @@ class DocumentEar:
         return reasons_at("why", self.told["why"])
 
     @property
-    def thresholds(self) -> Sequence[Told]:
+    def thresholds(self) -> Sequence[JsonObject]:
         """Return what was found, from the lowest frequency on."""
         return self.told["thresholds"]  # type: ignore[no-any-return]
 
     @property
-    def confirmed(self) -> Sequence[Told]:
+    def confirmed(self) -> Sequence[JsonObject]:
         """Return what was measured again by the classical rule."""
         return self.told["confirmed"]  # type: ignore[no-any-return]
 
@@ -63,7 +63,7 @@ class DocumentEar:
 class DocumentSession:
     """One session, to be exported."""
 
-    told: Told
+    told: JsonObject
 
     @cached_property
     def ears(self) -> list[DocumentEar]:
@@ -91,11 +91,11 @@ class DocumentSession:
         return NOMINAL_UNIT if self.is_nominal else DB_HL
 
     @property
-    def gaps(self) -> Sequence[Told]:
+    def gaps(self) -> Sequence[JsonObject]:
         """Return the air-bone gaps of each ear that has some."""
         return self.told.get("air_bone_gaps", ())  # type: ignore[no-any-return]
 
-    def gap_at(self, ear: str, frequency_hz: int) -> Told | None:
+    def gap_at(self, ear: str, frequency_hz: int) -> JsonObject | None:
         """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
         gaps = (gap for each in self.gaps if each["ear"] == ear for gap in each["gaps"])
         return next((gap for gap in gaps if [*gap["frequencies_hz"]] == [frequency_hz]), None)
@@ -124,20 +124,20 @@ class Sessions:
         return iter(self.each)
 
 
-def measured_db_hl(found: Told) -> float | None:
+def measured_db_hl(found: JsonObject) -> float | None:
     """Return a threshold, if it was measured: the only value that may be called one."""
     reading = found["reading"]
     return reading["level_db_hl"] if reading["kind"] == Kind.MEASURED else None
 
 
-def known_db_hl(found: Told) -> float | None:
+def known_db_hl(found: JsonObject) -> float | None:
     """Return a threshold, or the limit that it surely lies beyond; asked in any case."""
     reading = found["reading"]
     known = reading["kind"] in (Kind.MEASURED, Kind.ABOVE, Kind.AT_MOST)
     return reading["level_db_hl"] if known else None
 
 
-def marks_of(found: Told) -> list[str]:
+def marks_of(found: JsonObject) -> list[str]:
     """Return what is to be said of a threshold beside its level, in words."""
     marks = [] if found["mark"] == Outcome.MEASURED else [found["mark"]]
     masking, gap_db = found["masking"], found.get("air_bone_gap_db")

@@ -11,7 +11,7 @@ from host_tools.commands.export.cells import Spelling, about, file_of, with_what
 from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
-    Told,
+    JsonObject,
     marks_of,
 )
 from host_tools.commands.export.gaps import gap_columns, loss_columns
@@ -166,7 +166,7 @@ def _of_ear(ear: DocumentEar) -> dict[str, Any]:
     }
 
 
-def _threshold(found: Told, ear: DocumentEar) -> dict[str, Any]:
+def _threshold(found: JsonObject, ear: DocumentEar) -> dict[str, Any]:
     reading, masking = found["reading"], found["masking"]
     numbers = found["inferred"] or {}
     inferred = {f"inferred_{name}": number for name, number in numbers.items()}

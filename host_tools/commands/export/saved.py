@@ -30,7 +30,7 @@ from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import EAR, ROUTE
 from firmware_py.terms.settings import CONDUCTS, SettingError, Settings
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
-from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Told
+from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, JsonObject
 from host_tools.commands.export.schema import check_session
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.convention import WORDS
@@ -134,7 +134,7 @@ def _check_values(place: str, value: Any) -> None:
         raise refusal(place, value, f"are numbers from {-NUMBER_MAX:g} to {NUMBER_MAX:g}")
 
 
-def _check_needed(told: Told) -> None:
+def _check_needed(told: JsonObject) -> None:
     needed = [("session", told, NEEDED), ("calibration", told["calibration"], OF_CALIBRATION)]
     for number, ear in enumerate(told["ears"]):
         place = f"ears[{number}]"
@@ -152,7 +152,7 @@ def _check_needed(told: Told) -> None:
                 )
 
 
-def _check_head(told: Told) -> None:
+def _check_head(told: JsonObject) -> None:
     for name, check in OF_HEAD.items():
         check(name, told.get(name))
     Person.from_record(told["person"])
@@ -167,7 +167,7 @@ def _check_head(told: Told) -> None:
         start("ended", told["ended"])
 
 
-def _check_result(told: Told) -> None:
+def _check_result(told: JsonObject) -> None:
     """Refuse a result that no test has, and whatever stands beside it and does not fit."""
     so_far = told["outcome"] == UNFINISHED
     record = {name: told[name] for name in checks_of(SessionResult)}
@@ -195,7 +195,7 @@ def _check_result(told: Told) -> None:
     _check_gaps(told, nominal)
 
 
-def _check_gaps(told: Told, nominal: bool) -> None:
+def _check_gaps(told: JsonObject, nominal: bool) -> None:
     if nominal and told.get("air_bone_gaps"):
         raise refusal("air_bone_gaps", told["air_bone_gaps"], "is none of nominal levels")
     for of_ear in told.get("air_bone_gaps", ()):
@@ -212,14 +212,14 @@ def _check_fits(place: str, value: object, follows: object) -> None:
         raise refusal(place, value, f"is {follows}, which follows from what stands beside it")
 
 
-def _ear(told: Told) -> dict[str, Any]:
+def _ear(told: JsonObject) -> dict[str, Any]:
     """Return an ear as a journal has it; its mean, which has grades by name, apart."""
     names = [EAR if name == ROUTE else name for name in checks_of(EarResult)]
     record = {name: told[name] for name in (*names, "transducer") if name in told}
     return {**record, "thresholds": [*map(_threshold, told["thresholds"])], "pta4": None}
 
 
-def _threshold(told: Told) -> dict[str, Any]:
+def _threshold(told: JsonObject) -> dict[str, Any]:
     record = {name: told.get(name) for name in checks_of(ThresholdResult)}
     inferred: Mapping[str, Any] = told["inferred"] or {}
     if told["mark"] == Outcome.INFERRED:

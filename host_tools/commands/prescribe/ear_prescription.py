@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from device.hearing_aid import candidacy
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import (
     CLOSED,
     UNCOMFORTABLE_DB_HL,
@@ -101,10 +101,10 @@ class EarPrescription:
             return GapMark.NONE
         return self.gap.marks[k]
 
-    def for_whom(self, gain_db: FloatArray | None = None) -> list[Finding]:
+    def for_whom(self, gain_db: FloatArray | None = None) -> list[EarFinding]:
         """Return for whom gains for conversational speech are, (m,): without any, its own."""
         if not self.given.calibrated:
-            return [Finding(self.ear, Code.NOT_JUDGED)]
+            return [EarFinding(self.ear, Code.NOT_JUDGED)]
         marks = self.marks
         known = candidacy.Ear(
             self.ear,

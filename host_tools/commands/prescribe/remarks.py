@@ -8,7 +8,7 @@ import numpy as np
 from device.hearing_aid import candidacy, limits
 from device.hearing_aid.chain import LIMITER_EARLY_DB
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import Reason
 from device.hearing_aid.rules import NAL_R, RULES, rule_named
 from device.speech import FloatArray
@@ -99,14 +99,14 @@ def waived_rows(session: RecordedSession) -> Iterator[Row]:
         yield row("unjudged-fit")
 
 
-def whom_rows(ears: Sequence[str], found: Sequence[Finding]) -> Iterator[Row]:
+def whom_rows(ears: Sequence[str], found: Sequence[EarFinding]) -> Iterator[Row]:
     """Say for whom the gains are, ear by ear, or of both at once."""
     of = {ear: [_finding(each) for each in found if each.ear == ear] for ear in ears}
     for ear, findings in _by_ear(of):
         yield row("whom", ear=ear, findings=findings or [row("whom-audible")])
 
 
-def _finding(found: Finding) -> Row:
+def _finding(found: EarFinding) -> Row:
     """Say what was found; a frequency has a probability where that is not nearly 1."""
     if found.code == Code.NORMAL:
         code = "whom-normal-doubt" if found.frequencies_hz else "whom-normal"

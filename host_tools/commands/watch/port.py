@@ -12,7 +12,7 @@ from firmware_py.terms.tells import AnswerTold, CatchTold, ToneTold
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View, under_way
-from host_tools.devices.told import told_pairs, told_result, told_unasked
+from host_tools.devices.device_answers import told_pairs, told_result, told_unasked
 
 
 class PortWatch:

@@ -57,7 +57,7 @@ INTER_OCTAVES_HZ: Final = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class StaircaseThreshold:
     """What was found at one frequency: a level in dB HL, and what it is worth.
 
     At "not-reached" the level is the highest that was tried, at "hears-all" the lowest there is,
@@ -152,7 +152,7 @@ class _Run(ABC):
         self.tones = 0
         self.ascending_db_hl: list[float] = []  # presentations that count
         self.ascents_db_hl: list[float] = []  # those of them that were heard, which ends an ascent
-        self.finding: Finding | None = None
+        self.finding: StaircaseThreshold | None = None
         self._rising = False
 
     @property
@@ -173,11 +173,11 @@ class _Run(ABC):
                 self.ascents_db_hl.append(level_db_hl)
         if ascending and heard and self._is_last_ascent(level_db_hl):
             outcome = HEARS_ALL if self.tone.at_floor else SETTLED
-            self.finding = Finding(level_db_hl, outcome)
+            self.finding = StaircaseThreshold(level_db_hl, outcome)
         elif self.tone.not_reached:
-            self.finding = Finding(level_db_hl, NOT_REACHED)
+            self.finding = StaircaseThreshold(level_db_hl, NOT_REACHED)
         elif self.tones == TONES_MAX:
-            self.finding = Finding(self.estimate_db_hl, UNSETTLED)
+            self.finding = StaircaseThreshold(self.estimate_db_hl, UNSETTLED)
         self.tone.move(self._step_db(heard, ascending))
         self._rising = not heard
 
@@ -227,7 +227,7 @@ class Staircase:
     Attributes
     ----------
     findings : dict
-        Frequency in Hz to `Finding`, for every frequency that is done.
+        Frequency in Hz to `StaircaseThreshold`, for every frequency that is done.
     retest_difference_db : float or None
         Second result at 1 kHz minus the first one; what to do about 10 dB and more (ISO 8253-1 has
         further frequencies repeated) is left to the reader.
@@ -255,7 +255,7 @@ class Staircase:
         below = [f for f in order if f < FIRST_FREQUENCY_HZ]
         self._plan = [FIRST_FREQUENCY_HZ, *above, FIRST_FREQUENCY_HZ, *below]
         self._inter_octaves_planned = False
-        self.findings: dict[float, Finding] = {}
+        self.findings: dict[float, StaircaseThreshold] = {}
         self.retest_difference_db: float | None = None
         limits = task.level_limits_db_hl
         self._familiar = self.familiarisation(self.first_level_db_hl, limits)
@@ -290,7 +290,7 @@ class Staircase:
             if stage.finding is not None:
                 self._note_finding(stage.finding)
         elif stage.tone.not_reached:
-            self._note_finding(Finding(wanted.level_db_hl, NOT_REACHED))
+            self._note_finding(StaircaseThreshold(wanted.level_db_hl, NOT_REACHED))
         elif stage.over:
             self._run = self.run(stage.tone.level_db_hl, self._task.level_limits_db_hl)
 
@@ -329,7 +329,7 @@ class Staircase:
             known[running] = level_db_hl - bias_db
         return known
 
-    def _note_finding(self, finding: Finding) -> None:
+    def _note_finding(self, finding: StaircaseThreshold) -> None:
         """Note what was found at the frequency under way and begin with the next."""
         frequency_hz = self._plan.pop(0)
         first = self.findings.get(frequency_hz)

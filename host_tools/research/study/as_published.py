@@ -24,7 +24,7 @@ from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING, Sett
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.per_frequency import CONVENTIONAL_FREQUENCIES_HZ
 from host_tools.research.methods.staircase import SETTLED as STAIRCASE_SETTLED
-from host_tools.research.methods.staircase import UNSETTLED, Finding, StaircaseAsha
+from host_tools.research.methods.staircase import UNSETTLED, StaircaseAsha, StaircaseThreshold
 from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
 from host_tools.research.study.session import SessionClock, task_of
 
@@ -98,7 +98,7 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class MethodResult:
     """What one test found."""
 
     unit: Unit
@@ -108,14 +108,14 @@ class Told:
     seconds: float
 
 
-def run_test(unit: Unit) -> Told:
+def run_test(unit: Unit) -> MethodResult:
     """Run a test: always the same for the same unit."""
     ear = unit.on_the_day
     found, seconds = (_manual if unit.method == MANUAL else _device)(unit, ear)
     level_db_hl = np.array([math.nan if isinstance(each, str) else each for each in found])
     without = {reason: sum(each == reason for each in found) for reason in REASONS}
     truth_db_hl = [ear.audiogram.threshold_db_hl(f) for f in unit.compared_hz]
-    return Told(unit, level_db_hl, level_db_hl - truth_db_hl, without, seconds)
+    return MethodResult(unit, level_db_hl, level_db_hl - truth_db_hl, without, seconds)
 
 
 def _manual(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
@@ -133,7 +133,7 @@ def _manual(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
     return [_level_or_reason(each) for each in found], clock.seconds
 
 
-def _level_or_reason(found: Finding) -> float | str:
+def _level_or_reason(found: StaircaseThreshold) -> float | str:
     if found.outcome == STAIRCASE_SETTLED:
         return found.level_db_hl
     return OPEN if found.outcome == UNSETTLED else LIMIT

@@ -16,7 +16,7 @@ from host_tools.research.study.as_published import (
     NOT_VALID,
     REASONS,
     WITHIN_DB,
-    Told,
+    MethodResult,
 )
 from host_tools.research.study.summary import weighted_quantiles
 from host_tools.terminal import markdown
@@ -128,7 +128,7 @@ def spread_of(differences_db: Sequence[Array], weight: Array) -> Spread:
     return Spread(len(values), middle, math.sqrt(variance), mean(np.abs(values)), *within)
 
 
-def read_off(method: str, tests: Iterable[Told]) -> dict[str, Any]:
+def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
     """Return what one method gave, as JSON values.
 
     Parameters
@@ -147,7 +147,7 @@ def read_off(method: str, tests: Iterable[Told]) -> dict[str, Any]:
     manual = [by[MANUAL, 1, *ear] for ear in ears]
     weight = balance(np.array([each.unit.ear.stratum for each in first]))
 
-    def differ(those: Sequence[Told], from_those: Sequence[Told]) -> dict[str, Any]:
+    def differ(those: Sequence[MethodResult], from_those: Sequence[MethodResult]) -> dict[str, Any]:
         pairs = zip(those, from_those, strict=True)
         return asdict(spread_of([a.level_db_hl - b.level_db_hl for a, b in pairs], weight))
 
@@ -227,7 +227,7 @@ def published_lines() -> list[str]:
     return markdown(cells)
 
 
-def in_order(tests: Iterable[Told]) -> list[dict[str, Any]]:
+def in_order(tests: Iterable[MethodResult]) -> list[dict[str, Any]]:
     """Return the rows of all methods; sums have the same bits whoever was done first."""
     by_method = {
         method: [*of]

@@ -43,7 +43,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Found:
+class BoneThreshold:
     """A threshold by bone at one of `SCORED_HZ`."""
 
     mark: str  # of `MARKS`
@@ -61,7 +61,7 @@ class EarFound:
     all_tones: int = 0
     valid: bool = True
     called: bool | None = None  # that there is a gap; None: not told
-    thresholds: tuple[Found, ...] = ()
+    thresholds: tuple[BoneThreshold, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarF
             )
 
 
-def _thresholds(person: Person, ear: EarResult) -> Iterable[Found]:
+def _thresholds(person: Person, ear: EarResult) -> Iterable[BoneThreshold]:
     for each in ear.thresholds:
         numbers = each.threshold_db_hl, each.low_db_hl, each.high_db_hl
         if each.frequency_hz not in SCORED_HZ or None in numbers:
@@ -160,7 +160,7 @@ def _thresholds(person: Person, ear: EarResult) -> Iterable[Found]:
         truth = own if ear.tones_masked > 0 else better
         if mark == UNCERTAIN:  # it is either's, or what lies between
             truth = min(max(mean_db_hl, better), own)
-        yield Found(mark, mean_db_hl - truth, low_db_hl <= truth <= high_db_hl)
+        yield BoneThreshold(mark, mean_db_hl - truth, low_db_hl <= truth <= high_db_hl)
 
 
 def _mark(mark: Outcome, masking: MaskingMark | None) -> str:
@@ -204,7 +204,7 @@ def _spread(values: Sequence[float]) -> dict[str, float | None]:
     return {"median": median, "p95": p95}
 
 
-def _errors(found: Sequence[Found]) -> dict[str, float | None]:
+def _errors(found: Sequence[BoneThreshold]) -> dict[str, float | None]:
     errors_db = np.array([each.error_db for each in found])
     return {
         "count": len(found),

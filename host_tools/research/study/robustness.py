@@ -1,7 +1,7 @@
 """The robustness table: what a row is, what is noted of a session, and what is read off many.
 
-A case is run with so many ears and seeds; its sessions are noted as `Found`, and its goals read off
-them. The rows themselves are in `robustness_cases.py`.
+A case is run with so many ears and seeds; its sessions are noted as `SessionFound`, and its goals
+read off them. The rows themselves are in `robustness_cases.py`.
 """
 
 import math
@@ -49,7 +49,7 @@ RESPONSE_TIME_S: Final = 0.4  # their median
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SessionFound:
     """What one session gave."""
 
     # Of an estimator: by tones, at `ALL_HZ`. Of a procedure: the end only, at the audiogram's
@@ -75,7 +75,7 @@ class Found:
     ambiguous: bool = False  # the estimator says so
 
 
-Measure = Callable[[Sequence[Found]], float]
+Measure = Callable[[Sequence[SessionFound]], float]
 
 
 @dataclass(frozen=True)
@@ -165,32 +165,32 @@ def coverage_low(tones: int) -> Measure:
     return mean_of(lambda each: each.covered[tones][0])
 
 
-def among(holds: Callable[[Found], bool], measure: Measure) -> Measure:
+def among(holds: Callable[[SessionFound], bool], measure: Measure) -> Measure:
     """Return a number of the sessions alone of which something holds."""
     return lambda found: measure([each for each in found if holds(each)])
 
 
-def mean_of(number: Callable[[Found], float]) -> Measure:
+def mean_of(number: Callable[[SessionFound], float]) -> Measure:
     """Return the mean of a number of the sessions; of a condition, the share that meets it."""
     return lambda found: _mean([float(number(each)) for each in found])
 
 
-def lowest_mass(found: Sequence[Found]) -> float:
+def lowest_mass(found: Sequence[SessionFound]) -> float:
     """Return the lowest exact mass in a 95 % band of a session not said to be ambiguous."""
     return min((min(each.mass) for each in found if not each.ambiguous), default=math.nan)
 
 
-def mean_mass(found: Sequence[Found]) -> float:
+def mean_mass(found: Sequence[SessionFound]) -> float:
     """Return the mean of the exact masses in the 95 % bands."""
     return _mean([mass for each in found for mass in each.mass])
 
 
-def share_thin(found: Sequence[Found]) -> float:
+def share_thin(found: Sequence[SessionFound]) -> float:
     """Return the share of the 95 % bands that hold less than `THIN` of the exact mass."""
     return _mean([float(mass < THIN) for each in found for mass in each.mass])
 
 
-def fewest_samples(found: Sequence[Found]) -> float:
+def fewest_samples(found: Sequence[SessionFound]) -> float:
     """Return how many independent samples the least sure exact posterior is worth."""
     return min((each.samples for each in found), default=math.nan)
 
@@ -205,7 +205,7 @@ def _mean(values: Sequence[float] | Array) -> float:
     return float(np.mean(known)) if len(known) else math.nan
 
 
-def median_seconds(found: Sequence[Found]) -> float:
+def median_seconds(found: Sequence[SessionFound]) -> float:
     """Return what a session takes, in the median."""
     return float(np.median([each.seconds for each in found])) if found else math.nan
 
@@ -214,7 +214,7 @@ def at_most_db(measure: Measure, what: str, high: float) -> Goal:
     return Goal(what, measure, high=high, unit=" dB")
 
 
-def read_off(case: Case, found: Sequence[Found]) -> list[dict[str, Any]]:
+def read_off(case: Case, found: Sequence[SessionFound]) -> list[dict[str, Any]]:
     """Return the goals of a case with what was found, as JSON values."""
     return [
         {

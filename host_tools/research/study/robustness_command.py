@@ -6,7 +6,13 @@ from typing import Any
 
 from host_tools.errors import HostError
 from host_tools.research.study.ears import EARS_MAX, Table
-from host_tools.research.study.robustness import EARS_USUAL, SEEDS_USUAL, Case, Found, read_off
+from host_tools.research.study.robustness import (
+    EARS_USUAL,
+    SEEDS_USUAL,
+    Case,
+    SessionFound,
+    read_off,
+)
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.work import all_done, one_thread
@@ -23,7 +29,7 @@ def robustness(arguments: argparse.Namespace, table: Table | None, workers: int)
     units = [
         unit for case in cases for unit in units_of(case, ears_of_case(case, count, table), seeds)
     ]
-    by_case: dict[str, list[tuple[str, int, Found]]] = {case.name: [] for case in cases}
+    by_case: dict[str, list[tuple[str, int, SessionFound]]] = {case.name: [] for case in cases}
     for case_name, ear, seed, found in all_done(run_unit, units, workers):
         by_case[case_name].append((ear, seed, found))
     rows: list[dict[str, Any]] = []

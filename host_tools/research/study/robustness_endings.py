@@ -18,9 +18,9 @@ from host_tools.research.study.robustness import (
     ODD,
     PROCEDURE,
     Case,
-    Found,
     Goal,
     Measure,
+    SessionFound,
     among,
     mean_of,
     median_seconds,
@@ -46,11 +46,11 @@ _HONEST: Final = (
 _TWO_EARS: Final = {"tested": BOTH, "masking": AUTOMATIC}
 
 
-def _differ(each: Found) -> bool:
+def _differ(each: SessionFound) -> bool:
     return each.differ_db >= DIFFERENT_DB
 
 
-def _is_of(family: str) -> Callable[[Found], bool]:
+def _is_of(family: str) -> Callable[[SessionFound], bool]:
     return lambda each: each.family == family
 
 

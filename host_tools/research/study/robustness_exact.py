@@ -26,7 +26,7 @@ from firmware_py.inference.profiles import MixtureProfile, profile_named
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.study.listener import Answering, Listener, uniforms
-from host_tools.research.study.robustness import EXACT_TONES, Found
+from host_tools.research.study.robustness import EXACT_TONES, SessionFound
 
 # Particles are drawn from the estimator's posterior, so many times as wide, and from its prior.
 WIDTHS: Final = (1.3, 3.0, 9.0)
@@ -68,7 +68,7 @@ def untold_suspects() -> Suspects:
     return Suspects(np.array(kinds).T, wander=True)
 
 
-def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) -> Found:
+def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) -> SessionFound:
     """Compare after `EXACT_TONES` answers; `name` and `seed` belong to the session's particles.
 
     `told` is None for an estimator that is told nothing.
@@ -95,13 +95,13 @@ def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) 
     return _compare(estimator, curves, share)
 
 
-def _compare(estimator: ThresholdEstimator, curves: Array, share: Array) -> Found:
+def _compare(estimator: ThresholdEstimator, curves: Array, share: Array) -> SessionFound:
     knots_hz = estimator.candidate_frequencies_hz
     _, sd_db = estimator.threshold(knots_hz)
     low_db_hl, high_db_hl = estimator.threshold_band(knots_hz, BAND)
     exact_sd_db = np.sqrt(share @ (curves - share @ curves) ** 2)
     mass = share @ ((low_db_hl <= curves) & (curves <= high_db_hl))
-    return Found(
+    return SessionFound(
         {},
         {},
         sd_ratio=float(np.mean(sd_db / exact_sd_db)),

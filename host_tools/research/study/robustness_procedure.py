@@ -25,7 +25,7 @@ from firmware_py.terms.settings import AUTOMATIC, Settings
 from firmware_py.terms.words import say
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering
-from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, Found
+from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, SessionFound
 from host_tools.research.study.robustness_judged import (
     Truths,
     false_statements,
@@ -110,7 +110,7 @@ class Sitting:
         )
 
 
-def run_procedure(sitting: Sitting) -> Found:
+def run_procedure(sitting: Sitting) -> SessionFound:
     """Run a test of one ear or both, and read its result."""
     test = sitting.test()
     result = test.run()
@@ -138,12 +138,12 @@ def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:
     )
 
 
-def compare_with_truth(result: SessionResult, truths: Truths) -> Found:
+def compare_with_truth(result: SessionResult, truths: Truths) -> SessionFound:
     """Compare a result with the truth; of two ears the numbers are those of the first."""
     first = result.ears[0]
     error_db, covered = errors_and_coverage(first, truths[ear_named(first.route.ear)])
     remarks = tuple(say(each) for each in result.remarks if each.code != Code.MASKING_UNCERTAIN)
-    return Found(
+    return SessionFound(
         {END: error_db},
         {END: covered},
         refused=any(ear.outcome == Outcome.UNRELIABLE for ear in result.ears),

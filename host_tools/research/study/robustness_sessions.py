@@ -50,7 +50,7 @@ from host_tools.research.study.robustness import (
     STEEP,
     STEP_DB,
     Case,
-    Found,
+    SessionFound,
 )
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_exact import run_exact
@@ -136,13 +136,13 @@ def answering_of(case: Case) -> Answering:
     return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
 
 
-def run_unit(unit: Unit) -> tuple[str, str, int, Found]:
+def run_unit(unit: Unit) -> tuple[str, str, int, SessionFound]:
     """Run a session; return its case, ear and seed, and what it gave."""
     found = RUN[unit.case.run](unit)
     return unit.case_name, unit.ear.name, unit.seed, found
 
 
-def run_estimator(unit: Unit) -> Found:
+def run_estimator(unit: Unit) -> SessionFound:
     """Let the estimator, which is told nothing, choose the tones."""
     tones = max(MARKS_AT_TONES)
     answering = answering_of(unit.case)
@@ -168,10 +168,10 @@ def run_estimator(unit: Unit) -> Found:
             inside = (low_db_hl <= truth_db_hl) & (truth_db_hl <= high_db_hl)
             covered[tone] = inside.astype(float)
     believed_db = method.estimator.hyperparameters.response_noise_db
-    return Found(error_db, covered, noise_db=believed_db, tones=narrow_after)
+    return SessionFound(error_db, covered, noise_db=believed_db, tones=narrow_after)
 
 
-def _run_procedure(unit: Unit) -> Found:
+def _run_procedure(unit: Unit) -> SessionFound:
     case, right = unit.case, unit.ear.audiogram
     sitting = Sitting(
         {"right": right, "left": right if unit.other is None else unit.other.audiogram},
@@ -193,14 +193,14 @@ def _change(unit: Unit) -> Change | None:
     return Change(unit.case.changes_at, dict.fromkeys(EARS, unit.then.audiogram))
 
 
-def _run_exact(unit: Unit) -> Found:
+def _run_exact(unit: Unit) -> SessionFound:
     answering = answering_of(unit.case)
     listener = Listener(unit.ear, answering, unit.seed, EXACT_TONES)
     told = answering.as_told() if unit.case.told else None
     return run_exact(unit.ear.name, unit.seed, listener, told)
 
 
-RUN: Final[dict[str, Callable[[Unit], Found]]] = {
+RUN: Final[dict[str, Callable[[Unit], SessionFound]]] = {
     ESTIMATOR: run_estimator,
     PROCEDURE: _run_procedure,
     EXACT: _run_exact,

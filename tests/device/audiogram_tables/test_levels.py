@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from device.audiogram_tables.ears import NO_RESPONSE, Reading, merge
+from device.audiogram_tables.ears import NO_RESPONSE, TableThreshold, merge
 from device.audiogram_tables.levels import plain, reading_of
 
 
@@ -17,19 +17,19 @@ from device.audiogram_tables.levels import plain, reading_of
     ],
 )  # fmt: skip
 def test_a_level_is_read_however_it_is_written(cell: str, level: float) -> None:
-    assert reading_of(cell) == Reading(level)
+    assert reading_of(cell) == TableThreshold(level)
 
 
 @pytest.mark.parametrize("cell", ["NR", "n.r.", "No response", "DNR", "not heard", "666", "666.0"])
 def test_no_response_is_beyond_what_nobody_told(cell: str) -> None:
-    assert reading_of(cell) == NO_RESPONSE == Reading(math.inf, None)
+    assert reading_of(cell) == NO_RESPONSE == TableThreshold(math.inf, None)
 
 
 @pytest.mark.parametrize(
     "cell", [">110", "> 110 dB HL", "110+", "110 NR", "NR110", "NR @ 110", "110 (NR)", "＞110"]
 )
 def test_no_response_may_have_a_limit(cell: str) -> None:
-    assert reading_of(cell) == Reading(math.inf, 110.0)
+    assert reading_of(cell) == TableThreshold(math.inf, 110.0)
 
 
 @pytest.mark.parametrize("cell", ["", "  ", "-", "—", "NA", "n/a", "NT", "CNT", "888", "888.0"])
@@ -55,8 +55,10 @@ def test_what_is_none_of_these_is_refused_with_how_it_is_written(cell: str, word
 
 
 def test_of_several_readings_those_heard_count() -> None:
-    assert merge((Reading(20.0), Reading(30.0), Reading(math.inf, 110.0))) == Reading(25.0)
-    assert merge((Reading(math.inf, 100.0), NO_RESPONSE)) == Reading(math.inf, 100.0)
+    assert merge(
+        (TableThreshold(20.0), TableThreshold(30.0), TableThreshold(math.inf, 110.0))
+    ) == TableThreshold(25.0)
+    assert merge((TableThreshold(math.inf, 100.0), NO_RESPONSE)) == TableThreshold(math.inf, 100.0)
     assert merge((NO_RESPONSE, NO_RESPONSE)) == NO_RESPONSE
 
 

@@ -14,7 +14,7 @@ from device.hearing_aid.fit import (
     EarFit,
     Fit,
 )
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.whose import Whose
 from firmware_py.comparisons.space import DIMENSIONS, STEP_DB, Setting
 
@@ -79,7 +79,7 @@ def fits(draw: st.DrawFn) -> Fit:
         "P-Ä", 7, "2026-01-02T03:04:05+00:00", "box-1", boards, "UNCALIBRATED", "50 %"
     )  # fmt: skip
     found = tuple(
-        Finding(first.ear, code, (500.0, 4000.0), shares)
+        EarFinding(first.ear, code, (500.0, 4000.0), shares)
         for code, shares in draw(st.sets(st.tuples(st.sampled_from(Code), SHARES), max_size=3))
     )
     of = draw(st.sampled_from((Whose(), whose)))

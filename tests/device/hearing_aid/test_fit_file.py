@@ -20,7 +20,7 @@ from device.hearing_aid.fit_file import (
     read_fit,
     write_fit,
 )
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.whose import Whose
 from firmware_py.comparisons.space import Setting
 from tests.budget import examples
@@ -41,7 +41,7 @@ def test_a_file_comes_back_and_has_a_digest(tmp_path: Path) -> None:
     assert read_fit(path) == fit
     assert fit_digest(read_fit(path)) == fit_digest(fit)
     other = replace(fit, rule="drawn", source="session-000002.journal", of=Whose("P-B"),
-                    for_whom=(Finding("left", Code.NORMAL),))  # fmt: skip
+                    for_whom=(EarFinding("left", Code.NORMAL),))  # fmt: skip
     assert fit_digest(other) == fit_digest(fit), "it sounds the same, whose ever it is"
     assert fit_digest(plain_fit()) != fit_digest(fit)
     assert [each.name for each in tmp_path.iterdir()] == ["aid.fit"]

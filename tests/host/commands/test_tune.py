@@ -14,7 +14,7 @@ import pytest
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.fit_file import read_fit, write_fit
-from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.sound import write_wav
 from device.hearing_aid.whose import Whose
 from device.simulator.talker import synthetic_speech
@@ -194,7 +194,7 @@ def test_where_others_could_reach_the_engine_nothing_is_tuned_and_the_reason_is_
 def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
     fit_and_speech: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    of, found = Whose(calibration="UNCALIBRATED"), (Finding("left", Code.NOT_JUDGED),)
+    of, found = Whose(calibration="UNCALIBRATED"), (EarFinding("left", Code.NOT_JUDGED),)
     write_fit(tmp_path / "aid.fit", replace(plain_fit(15.0), of=of, for_whom=found))
     assert main(["tune", *fit_and_speech, "--out", str(tmp_path / "data")]) == 2
     assert "made of levels that are no dB HL (UNCALIBRATED)" in capsys.readouterr().err

@@ -28,7 +28,7 @@ from firmware_py.terms.words import say
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.devices.told_live import Progress
+from host_tools.devices.unasked_lines import Progress
 from host_tools.errors import HostError
 from tests.said import line_of
 

@@ -16,9 +16,9 @@ from host_tools.research.methods.staircase import (
     SETTLED,
     TONES_MAX,
     UNSETTLED,
-    Finding,
     StaircaseAsha,
     StaircaseIso,
+    StaircaseThreshold,
 )
 from tests.budget import examples
 from tests.host.research.methods.listening import (
@@ -104,7 +104,7 @@ def test_one_frequency_goes_as_worked_out_by_hand(name: str) -> None:
         follow(staircase, counting[last:])
 
     level_db_hl, outcome = found.split()
-    assert staircase.findings == {1000.0: Finding(float(level_db_hl), outcome)}
+    assert staircase.findings == {1000.0: StaircaseThreshold(float(level_db_hl), outcome)}
 
 
 # One frequency, the rules as sentences
@@ -194,9 +194,9 @@ def test_every_level_and_the_end_follow_from_the_rules(
     level_db_hl = met(len(course))
     if level_db_hl is not None:
         outcome = HEARS_ALL if level_db_hl == -10.0 else SETTLED
-        assert found == Finding(level_db_hl, outcome)
+        assert found == StaircaseThreshold(level_db_hl, outcome)
     elif rules.is_lost(len(course)):
-        assert found == Finding(90.0, NOT_REACHED)
+        assert found == StaircaseThreshold(90.0, NOT_REACHED)
     else:
         assert found.outcome == UNSETTLED
         assert len(course) == TONES_MAX
@@ -265,7 +265,7 @@ def test_of_two_results_at_1_khz_the_lower_counts_and_their_difference_is_told(
         measure(staircase, listeners[len(staircase.findings)], 1)
 
     assert staircase.retest_difference_db == 10.0
-    assert staircase.findings == {1000.0: Finding(35.0, SETTLED)}
+    assert staircase.findings == {1000.0: StaircaseThreshold(35.0, SETTLED)}
 
 
 @both

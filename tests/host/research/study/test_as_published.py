@@ -21,7 +21,7 @@ from host_tools.research.study.as_published import (
     NOT_ASKED,
     REASONS,
     Drift,
-    Told,
+    MethodResult,
     Unit,
     run_test,
 )
@@ -49,11 +49,11 @@ def unit(method: str, ear: Ear = FLAT, occasion: int = 1, how: Answering = SURE)
 
 def make_told(
     method: str, occasion: int, levels_db_hl: list[float], ear: Ear = FLAT, seconds: float = 60.0
-) -> Told:
+) -> MethodResult:
     levels = np.array(levels_db_hl)
     without = dict.fromkeys(REASONS, 0) | {LIMIT: int(np.isnan(levels).sum())}
     error_db = levels - ear.thresholds_db_hl
-    return Told(unit(method, ear, occasion), levels, error_db, without, seconds)
+    return MethodResult(unit(method, ear, occasion), levels, error_db, without, seconds)
 
 
 class TestDefinitions:

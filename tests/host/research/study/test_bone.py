@@ -21,8 +21,8 @@ from host_tools.research.study.bone import (
     MASKED,
     PLACING_S,
     UNMASKED,
+    BoneThreshold,
     EarFound,
-    Found,
     Measured,
     Unit,
     read_off,
@@ -120,9 +120,9 @@ def a_test(person: Person, seconds: float, *ears: EarFound) -> Measured:
 def test_arithmetic() -> None:
     right = EarFound(
         30.0, [6, 4], 15, called=True,
-        thresholds=(Found(MASKED, 3.0, True), Found(MASKED, -4.0, False)),
+        thresholds=(BoneThreshold(MASKED, 3.0, True), BoneThreshold(MASKED, -4.0, False)),
     )  # fmt: skip
-    left = EarFound(1.0, [8], 10, called=None, thresholds=(Found(UNMASKED, 1.0, True),))
+    left = EarFound(1.0, [8], 10, called=None, thresholds=(BoneThreshold(UNMASKED, 1.0, True),))
     one = a_test(FLAT, 40.0, right, left)
     made = a_test(replace(FLAT, drawn=True), 500.0, replace(right, called=False), right)
     row = read_off(2.0, [one, made])

@@ -29,8 +29,8 @@ from host_tools.research.study.robustness import (
     END,
     REAL,
     STEEP,
-    Found,
     Goal,
+    SessionFound,
     coverage,
     coverage_low,
     lowest_mass,
@@ -65,8 +65,8 @@ TOLD = Answering(2.0, 0.1, 0.05)
 
 def finding(
     errors_db: list[float], covered: list[float], at: int = 20, refused: bool = False
-) -> Found:
-    return Found({at: np.array(errors_db)}, {at: np.array(covered)}, refused=refused)
+) -> SessionFound:
+    return SessionFound({at: np.array(errors_db)}, {at: np.array(covered)}, refused=refused)
 
 
 def flat_test(level_db_hl: float, **settings: str) -> SimulatedTest:
@@ -95,8 +95,8 @@ class TestArithmetic:
 
     def test_what_is_said_to_be_ambiguous_does_not_count_as_too_sure(self) -> None:
         sessions = [
-            Found({}, {}, mass=(0.95, 0.5), ambiguous=True),
-            Found({}, {}, mass=(0.9, 0.97)),
+            SessionFound({}, {}, mass=(0.95, 0.5), ambiguous=True),
+            SessionFound({}, {}, mass=(0.9, 0.97)),
         ]
 
         assert lowest_mass(sessions) == 0.9

@@ -18,7 +18,7 @@ from firmware_py.terms.results import (
     ThresholdResult,
 )
 from firmware_py.terms.route import Route
-from host_tools.research.study.robustness import Found, read_off
+from host_tools.research.study.robustness import SessionFound, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_endings import ENDING_CASES
 from host_tools.research.study.robustness_judged import (
@@ -185,8 +185,8 @@ def test_ears_of_everyday_are_normal_every_second_time() -> None:
 
 def test_a_row_tells_the_share_that_ends_well_and_the_families_apart() -> None:
     sessions = [
-        Found({}, {}, false_statements=("x",), seconds=50.0, family="sawtooth"),
-        Found({}, {}, seconds=70.0, family="tent"),
+        SessionFound({}, {}, false_statements=("x",), seconds=50.0, family="sawtooth"),
+        SessionFound({}, {}, seconds=70.0, family="tent"),
     ]
     rows = {row["what"]: row["found"] for row in read_off(BY_NAME["valid-odd-test"], sessions)}
 

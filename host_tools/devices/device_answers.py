@@ -51,7 +51,7 @@ def understanding(command: str) -> Iterator[None]:
         raise not_understood(command, str(error)) from None
 
 
-class Told(dict[str, str]):
+class AnswerFields(dict[str, str]):
     """What was told, by name; without a name that is asked for it is not understood."""
 
     def __init__(self, command: str, fields: dict[str, str]) -> None:
@@ -103,23 +103,23 @@ class Told(dict[str, str]):
         return not_understood(self._command, f"{name} is {show(self[name])}; allowed {allowed}")
 
 
-def told_pairs(command: str, answer: str) -> Told:
+def told_pairs(command: str, answer: str) -> AnswerFields:
     """Take an answer of pairs, ``state=idle calibration=NONE why="..."``."""
     with understanding(command):
-        return Told(command, dict(word.partition("=")[::2] for word in shlex.split(answer)))
+        return AnswerFields(command, dict(word.partition("=")[::2] for word in shlex.split(answer)))
 
 
-def told_values(command: str, answer: str, *names: str) -> Told:
+def told_values(command: str, answer: str, *names: str) -> AnswerFields:
     """Take an answer of values with commas between them, each with its name; the last has the rest.
 
     One without as many is an answer without the last of them.
     """
     values = answer.split(",", len(names) - 1)
-    return Told(command, dict(zip(names, values, strict=False)))
+    return AnswerFields(command, dict(zip(names, values, strict=False)))
 
 
 def told_word(command: str, answer: str, allowed: Collection[str]) -> str:
-    return Told(command, {"it": answer}).one_of("it", allowed)
+    return AnswerFields(command, {"it": answer}).one_of("it", allowed)
 
 
 def told_unasked(line: str) -> tuple[str, Tell | None]:
@@ -139,7 +139,7 @@ def told_unasked(line: str) -> tuple[str, Tell | None]:
         return what, kind(**told)
 
 
-def _value_of(name: str, kind: Any, about: Told, reasons: Reasons) -> Any:
+def _value_of(name: str, kind: Any, about: AnswerFields, reasons: Reasons) -> Any:
     """Return what is told of a field of this type."""
     if kind == Reasons:
         return reasons

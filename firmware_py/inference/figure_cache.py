@@ -8,7 +8,7 @@ KEPT_MAX: Final = 64  # a test asks for some 30 between two answers; beyond this
 Figure = TypeVar("Figure")
 
 
-class Known:
+class FigureCache:
     """Computes each figure once between two answers.
 
     Attributes

@@ -12,7 +12,7 @@ from firmware_py.terms.reasons import Reasons
 from firmware_py.terms.route import Route
 from firmware_py.terms.words import say
 from host_tools.colours import EAR_STYLES
-from host_tools.devices.told import told_unasked
+from host_tools.devices.device_answers import told_unasked
 from host_tools.terminal import show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it

@@ -22,9 +22,9 @@ from host_tools.commands import update
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock
 from host_tools.commands.watch import port as port_module
-from host_tools.devices.told import told_pairs, told_result, told_unasked, told_values
-from host_tools.devices.told_live import Progress, show_line
+from host_tools.devices.device_answers import told_pairs, told_result, told_unasked, told_values
 from host_tools.devices.tuning import _show
+from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.devices.unfinished import why_of
 from host_tools.errors import HostError
 from tests.budget import examples
