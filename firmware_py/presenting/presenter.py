@@ -46,20 +46,7 @@ SILENT_STATES: Final = (PAUSE_BEFORE, LATE)  # nothing sounds, and a press of no
 
 
 class Presenter:
-    """Presents one stimulus after the other.
-
-    Attributes
-    ----------
-    state : str
-        One of the states above.
-    trial, times
-        What is under way or due, and its times.
-    answer : Answer or None
-        When there is one the presentation is over, and waits for `begin`.
-    failure : reasons, why the test cannot go on; none: it can.
-    silent_time, pace
-        What the pauses tell of presses without a tone, and the times of this test.
-    """
+    """Presents one stimulus after the other."""
 
     def __init__(self, settings: Settings, route: Route, masker: Masker) -> None:
         self._settings = settings
@@ -68,10 +55,10 @@ class Presenter:
         self.pace = Pace(settings)
         self.silent_time = SilentTime(self.pace)
         self.state = READY
-        self.trial = Trial(0, route)
+        self.trial = Trial(0, route)  # that is under way or due
         self.times = TrialTimes()
-        self.answer: Answer | None = None
-        self.failure: Reasons = ()
+        self.answer: Answer | None = None  # with it the presentation is over, and waits for `begin`
+        self.failure: Reasons = ()  # why the test cannot go on; none: it can
         self.board_ready = True  # the tone generator answers
         self._doubted = False  # whether nothing that the board tells of the tone counts
 
@@ -301,11 +288,23 @@ class Presenter:
             return self._begin_silence(now_us)
         self.trial.starts += 1
         if self.trial.starts > STARTS_MAX:
-            self.failure = (self.trial.failure(),)
+            number, why = self.trial.number, self.trial.void_why
+            but = why and reason(Code.NOT_PLAYED_BUT, number=number, why=why)
+            self.failure = (but or reason(Code.NOT_PLAYED, number=number),)
             return []
         self.state = STARTING
-        told = self.trial.tell(tone, self.noise)
-        play = self.trial.command(tone, self._settings, self.pace.pulses)
+        trial, due, s = self.trial, self.noise.due, self._settings
+        told = tells.ToneTold(
+            trial.number, trial.route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
+            tone.information_bits,
+            noise_db_hl=due.level_db_hl if due else None,
+            unmasked=self.noise.cover.why if due is None else None,
+        )  # fmt: skip
+        play = events.Play(
+            trial.number, trial.route, tone.frequency_hz, tone.level_db_hl, s.pulse_on_ms,
+            s.pulse_off_ms, self.pace.pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
+            tone.why,
+        )  # fmt: skip
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:

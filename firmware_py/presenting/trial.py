@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 
 from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
-from firmware_py.presenting.masking_noise import MaskingNoise
-from firmware_py.terms import tells
-from firmware_py.terms.events import Play
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
-from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.reasons import Reason
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -46,28 +42,6 @@ class Trial:
     @property
     def is_catch(self) -> bool:
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
-
-    def failure(self) -> Reason:
-        """Say that the test fails at this presentation."""
-        if self.void_why is None:
-            return reason(Code.NOT_PLAYED, number=self.number)
-        return reason(Code.NOT_PLAYED_BUT, number=self.number, why=self.void_why)
-
-    def tell(self, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
-        due = noise.due
-        return tells.ToneTold(
-            self.number, self.route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
-            tone.information_bits,
-            noise_db_hl=due.level_db_hl if due else None,
-            unmasked=noise.cover.why if due is None else None,
-        )  # fmt: skip
-
-    def command(self, tone: Presentation, s: Settings, pulses: int) -> Play:
-        return Play(
-            self.number, self.route, tone.frequency_hz, tone.level_db_hl,
-            s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
-            tone.why,
-        )  # fmt: skip
 
 
 @dataclass

@@ -11,7 +11,6 @@ from dataclasses import replace
 from firmware_py.ear.threshold_estimates import Estimate, Unmasked
 from firmware_py.session import masking
 from firmware_py.session.behind_noise import TIMES, BehindNoise
-from firmware_py.session.placing import Place
 from firmware_py.session.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN
 from firmware_py.session.skull import Skull
 from firmware_py.session.way import Again, Way
@@ -43,23 +42,11 @@ class Bone(Way):
             self.skull.highest_noise_db_hl(self.route, tone.frequency_hz),
         )
 
-    def place(self, noise: bool) -> Place:
-        """Return where it has to be: without noise the other ear is open.
-
-        An earphone makes it hear bone better.
-        """
-        return Place(self.route.ear, noise)
-
     def let_begin(self) -> None:
         """Let the ear begin with what air told of it and of the listener."""
         if self.ear.evidence.listener is None:
             expected = self.skull.bone.by_either(self.route)
             self.ear.begin_by_bone(expected, self.skull.ears[Route(self.route.ear)])
-
-    @property
-    def begins_without_noise(self) -> bool:
-        """Return whether either cochlea may answer: what matters is asked again with noise."""
-        return self.asked_again is None
 
     def explains_both(self, estimate: Estimate) -> bool:
         return self.skull.bone.gap_db(self.route, estimate) < masking.GAP_MASKED_DB

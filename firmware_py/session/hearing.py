@@ -3,7 +3,7 @@
 It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from firmware_py.ear import course
@@ -47,7 +47,6 @@ from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 
 ANY_EARPHONES: Final = Earphones()
-_CROSS_HEARD: Final = reason(Code.CROSS_HEARD)
 
 
 class HearingTest:
@@ -106,17 +105,14 @@ class HearingTest:
 
     @property
     def state(self) -> str:
-        """Return where the test is: one of the states of the presenter."""
         return self.presenter.state
 
     @property
     def board(self) -> str:
-        """Return the tone generator that answered last; "": unknown."""
         return self.boards.now
 
     @property
     def number(self) -> int:
-        """Return the number of the presentation under way or due."""
         return self.presenter.trial.number
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
@@ -261,7 +257,10 @@ class HearingTest:
                 case Present(route, tone):
                     actions.extend(self._present(now_us, route, tone, since_us))
                 case AskEar(route):
-                    actions.extend(self._ask(now_us, route, since_us))
+                    self.cross_hearing.ways[route].let_begin()
+                    number, objective = self.number + 1, self.objective()
+                    tone = course.next_presentation(self.ears[route], number, objective)
+                    actions.extend(self._present(now_us, route, tone, since_us))
                 case Wait(place):
                     self.placing.wait_for(place)
                     actions.extend([tells.PlacingTold(self.placing.why), *self.presenter.pause()])
@@ -278,10 +277,10 @@ class HearingTest:
         """Do what a reason proposed before something is presented for it."""
         match step:
             case WantBehindNoise(again):
-                self.cross_hearing.want_behind_noise(again)
+                self.cross_hearing.ways[again.route].want_behind_noise(again)
             case AskAgain(again):
-                self.cross_hearing.ask_again(again)
-                return [tells.EarAgainTold(again.route, _CROSS_HEARD)]
+                self.cross_hearing.ways[again.route].ask_again(again)
+                return [tells.EarAgainTold(again.route, reason(Code.CROSS_HEARD))]
             case BeginConfirmation(route):
                 self.ears[route].begin_confirmation()
             case BeginWhoHears(route):
@@ -289,12 +288,6 @@ class HearingTest:
                 self._check_until_us = now_us + CHECK_US_MAX
                 return [tells.EquipmentCheckTold(route, self.ears[route].listening.why)]
         return []
-
-    def _ask(self, now_us: int, route: Route, since_us: int | None) -> list[Action]:
-        """Go on with an ear, by its own reasons to ask."""
-        self.cross_hearing.ways[route].let_begin()
-        tone = course.next_presentation(self.ears[route], self.number + 1, self.objective())
-        return self._present(now_us, route, tone, since_us)
 
     def objective(self) -> Objective:
         """Return what makes a tone the best now."""
@@ -304,7 +297,7 @@ class HearingTest:
         self, now_us: int, route: Route, tone: Presentation, since_us: int | None
     ) -> list[Action]:
         if tone.purpose == Purpose.PLATEAU:
-            self.cross_hearing.begin_check(route)
+            self.cross_hearing.ways[route].begin_check()
         told: list[Action] = []
         if route != self._told_route and not self.ear_check.under_way:
             self._told_route = route
@@ -314,7 +307,9 @@ class HearingTest:
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
         assert presentation is not None
-        _note_beside(self.ears.values(), ear, presentation)
+        for each in self.ears.values():
+            if each.route.ear == ear.route.ear and each is not ear:
+                each.levels.note_beside(presentation)  # by another route, in the same ear
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
         self.boards.take_answer(ear.route)
@@ -325,7 +320,9 @@ class HearingTest:
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
         check = presentation.purpose == Purpose.PLATEAU
         if check:
-            self.cross_hearing.take_check(ear.route, presentation, answer.heard, cover)
+            ear.levels.note_tone(presentation)
+            way = self.cross_hearing.ways[ear.route]
+            way.take_check(presentation, answer.heard is True, cover)
         else:
             course.take_answer(ear, presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
@@ -370,13 +367,6 @@ class HearingTest:
         self.outcome = outcome
         silence = self.presenter.fall_silent(FINISHED)
         return [silence, tells.FinishTold(outcome, why), events.Finish(self.result())]
-
-
-def _note_beside(ears: Iterable[EarTest], asked: EarTest, tone: Presentation) -> None:
-    """Have the tests of the same ear by other routes know the tone that it was given."""
-    for each in ears:
-        if each.route.ear == asked.route.ear and each is not asked:
-            each.levels.note_beside(tone)
 
 
 def _ear_over(ear: EarTest) -> list[Action]:

@@ -50,7 +50,7 @@ def _masking_doubts(ear: EarResult, cross_hearing: CrossHearing) -> list[Reason]
         return []
     found: dict[Reason, list[int]] = {}
     inferred_hz = [e.frequency_hz for e in ear.thresholds if e.mark == Outcome.INFERRED]
-    for frequency_hz, verdict in cross_hearing.verdicts(ear.route).items():
+    for frequency_hz, verdict in cross_hearing.ways[ear.route].verdicts().items():
         if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
             assert verdict.why is not None, "it is uncertain"
             found.setdefault(verdict.why, []).append(frequency_hz)

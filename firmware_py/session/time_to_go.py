@@ -140,7 +140,8 @@ class TimeToGo:
     def _again_share(self, route: Route) -> float:
         hearing = self._hearing
         if hearing.ears[route].found:
-            return float(hearing.wants_noise(route))
+            again = hearing.to_ask_again(route)
+            return float(again is not None and bool(again.forgotten))
         if not route.by_bone or route in hearing.asked_again:
             return 0.0
         return 1.0 if hearing.bone.is_poorer(route) else AGAIN_SHARE

@@ -8,15 +8,7 @@ from firmware_py.presenting.presenter import LISTENING, PAUSE_BEFORE, PAUSED, ST
 from firmware_py.terms import events, tells
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.words import say
-from tests.session.driver import (
-    MS,
-    AlwaysPresses,
-    Driver,
-    Listener,
-    NeverPresses,
-    flat,
-    run_to_end,
-)
+from tests.session.driver import MS, AlwaysPresses, Driver, Listener, NeverPresses, flat, run_to_end
 
 SETTINGS = Settings(ears="left", seed=4)
 TWO_BUTTONS = replace(SETTINGS, unsure_button=True)

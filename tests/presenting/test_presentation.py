@@ -990,11 +990,7 @@ def is_cut(driver: Driver) -> None:
 
 @pytest.mark.parametrize(
     ("fail", "why"),
-    [
-        (never_begins, Code.NOT_BEGUN),
-        (is_cut, Code.CUT_SHORT),
-        (lose_the_board, None),
-    ],
+    [(never_begins, Code.NOT_BEGUN), (is_cut, Code.CUT_SHORT), (lose_the_board, None)],
 )
 def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
     fail: Any, why: Code | None

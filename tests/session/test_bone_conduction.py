@@ -79,11 +79,7 @@ def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("about", "seed"),
-    [
-        ((36.0, 44.0, 10.0, 30.0), 32),
-        ((44.0, 36.0, 30.0, 10.0), 32),
-        ((50.0, 60.0, 25.0, 30.0), 1),
-    ],
+    [((36.0, 44.0, 10.0, 30.0), 32), ((44.0, 36.0, 30.0, 10.0), 32), ((50.0, 60.0, 25.0, 30.0), 1)],
 )
 def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> None:
     """A tone comes after each; and of each ear that is asked again by air it is told then."""
@@ -132,7 +128,9 @@ def test_two_conductive_ears_end_in_the_dilemma() -> None:
     test = run(55.0, 55.0, gap_right=50.0, gap_left=50.0)
     assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.UNCERTAIN}
     dilemma = {
-        each.why.code for each in test.test.cross_hearing.verdicts(RIGHT).values() if each.why
+        each.why.code
+        for each in test.test.cross_hearing.ways[RIGHT].verdicts().values()
+        if each.why
     }
     assert Code.DILEMMA in dilemma
 
@@ -376,7 +374,7 @@ def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
     right, left, gap_right, by_hz = about
     gap_left = Audiogram((500.0, 1000.0, 4000.0), by_hz)
     test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl)
-    result, verdicts = test.test.result(), test.test.cross_hearing.verdicts(RIGHT)
+    result, verdicts = test.test.result(), test.test.cross_hearing.ways[RIGHT].verdicts()
     left_open = {
         each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz
     }

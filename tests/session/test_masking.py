@@ -179,11 +179,7 @@ def test_a_gap_of_the_tested_ear_lets_noise_in(own_gap_db: float, noise: float) 
 
 @pytest.mark.parametrize(
     ("high", "limit", "code"),
-    [
-        (106.0, 120.0, Code.DILEMMA),
-        (15.0, 54.0, Code.NOISE_LIMIT),
-        (math.inf, 120.0, Code.DILEMMA),
-    ],
+    [(106.0, 120.0, Code.DILEMMA), (15.0, 54.0, Code.NOISE_LIMIT), (math.inf, 120.0, Code.DILEMMA)],
 )
 def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, code: Code) -> None:
     with pytest.raises(UnmaskableError) as caught:

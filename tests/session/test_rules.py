@@ -265,11 +265,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
 
 @pytest.mark.parametrize(
     ("listener", "outcome"),
-    [
-        (NeverPresses(), "no-response"),
-        (flat(-99), "hears-all"),
-        (AlwaysPresses(), "unreliable"),
-    ],
+    [(NeverPresses(), "no-response"), (flat(-99), "hears-all"), (AlwaysPresses(), "unreliable")],
 )
 @settings(max_examples=either(8, 25))
 @given(s=any_settings())
