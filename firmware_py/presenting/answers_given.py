@@ -7,8 +7,7 @@ from statistics import median, quantiles
 from typing import Self
 
 from firmware_py.ear.marks import is_at
-from firmware_py.presenting.presenter import Presenter
-from firmware_py.presenting.trial import Answer
+from firmware_py.presenting.presenter import Answer, Presenter
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route

@@ -20,25 +20,19 @@ def result_of(ear: EarTest) -> EarResult:
     """Return what was found of an ear; nobody has looked at masking here."""
     verdict, reasons = verdict_of(ear)
     listener = ear.estimator.hyperparameters
+    tally, catches = ear.tally, ear.catch_trials
     return EarResult(
-        ear.route,
-        ear.outcome,
-        ear.why,
+        ear.route, ear.outcome, ear.why,
         tuple(_threshold(ear, each) for each in suppose(ear.audiogram.told_estimates())),
-        ear.tally.tones,
-        ear.tally.heard,
-        ear.tally.unsure,
-        ear.catch_trials.count,
-        ear.catch_trials.false_alarms,
-        ear.catch_trials.unsure_alarms,
+        tally.tones, tally.heard, tally.unsure,
+        catches.count, catches.false_alarms, catches.unsure_alarms,
         None if ear.retest is None else ear.retest.difference_db,
         clinical_offset_db(
             listener.response_noise_db, listener.lapse_rate, listener.false_alarm_rate
         ),
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
-        verdict=verdict,
-        reasons=reasons,
-    )
+        verdict=verdict, reasons=reasons,
+    )  # fmt: skip
 
 
 def result_in(
@@ -120,14 +114,7 @@ def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
     if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
         beyond_db_hl = min(highest_db_hl, felt_db_hl)
     threshold = ThresholdResult(
-        found.frequency_hz,
-        mark,
-        found.mean_db_hl,
-        found.sd_db,
-        found.low_db_hl,
-        found.high_db_hl,
-        beyond_db_hl,
-        floor_db_hl=floor_db_hl,
-        ceiling_db_hl=highest_db_hl,
-    )
+        found.frequency_hz, mark, found.mean_db_hl, found.sd_db, found.low_db_hl, found.high_db_hl,
+        beyond_db_hl, floor_db_hl=floor_db_hl, ceiling_db_hl=highest_db_hl,
+    )  # fmt: skip
     return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)

@@ -15,20 +15,15 @@ from firmware_py.ear.objective import Objective, objective_of
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.stories import Story
 from firmware_py.presenting.answers_given import AnswersGiven
-from firmware_py.presenting.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
-from firmware_py.presenting.trial import Answer
-from firmware_py.session.agenda import (
-    SESSION_REASONS,
-    AskAgain,
-    AskEar,
-    BeginConfirmation,
-    BeginWhoHears,
-    Known,
-    Present,
-    Step,
-    Wait,
-    WantBehindNoise,
+from firmware_py.presenting.presenter import (
+    FINISHED,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    Answer,
+    Presenter,
 )
+from firmware_py.session import agenda
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
@@ -52,27 +47,11 @@ ANY_EARPHONES: Final = Earphones()
 class HearingTest:
     """One hearing test of one or both ears.
 
-    Parameters
-    ----------
-    settings : Settings
-        Of this test.
-    person : Person, optional
-        Who is tested.
-    highest_db_hl : callable, optional
-        Of route and frequency: the highest level that can be reached there. A function without
-        memory, as all of this is.
-    earphones : Earphones, optional
-        What they let through to the other ear, and what noise they take; unknown: the least of any.
-    prior : PopulationPrior, optional
-        In place of the one that is shipped.
+    `highest_db_hl`: of route and frequency, the highest level that can be reached there; a function
+    without memory, as all of this is. `earphones`: what they let through to the other ear, and what
+    noise they take; unknown: the least of any. `prior`: in place of the one that is shipped. Raises
+    `SettingError` if the estimator does not take these settings, or this person's age or sex.
 
-    Raises
-    ------
-    SettingError
-        If the estimator does not take these settings, or this person's age or sex.
-
-    Notes
-    -----
     `handle` is a pure function of the events so far: the same events give the same actions, to the
     bit. Resuming and replaying a session rest on this.
     """
@@ -116,16 +95,9 @@ class HearingTest:
         return self.presenter.trial.number
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event at a time of the session, and say what to do.
+        """Take in one event, and say what to do.
 
-        Parameters
-        ----------
-        now_us : int
-            Time since the session began, microseconds; never less than at the event before.
-
-        Returns
-        -------
-        list of Action
+        `now_us`: time since the session began, microseconds; never less than at the event before.
         """
         if self.state == FINISHED:
             return []
@@ -252,16 +224,16 @@ class HearingTest:
         """Go on with what is next; `since_us`: the board's time of the answer before."""
         actions: list[Action] = []
 
-        def do(step: Step) -> bool:
+        def do(step: agenda.Step) -> bool:
             match step:
-                case Present(route, tone):
+                case agenda.Present(route, tone):
                     actions.extend(self._present(now_us, route, tone, since_us))
-                case AskEar(route):
+                case agenda.AskEar(route):
                     self.cross_hearing.ways[route].let_begin()
                     number, objective = self.number + 1, self.objective()
                     tone = course.next_presentation(self.ears[route], number, objective)
                     actions.extend(self._present(now_us, route, tone, since_us))
-                case Wait(place):
+                case agenda.Wait(place):
                     self.placing.wait_for(place)
                     actions.extend([tells.PlacingTold(self.placing.why), *self.presenter.pause()])
                 case _:
@@ -269,21 +241,21 @@ class HearingTest:
                     return False
             return True
 
-        known = Known(self.settings, self.cross_hearing, self.ear_check)
-        found = take_first(SESSION_REASONS, known, do)
+        known = agenda.Known(self.settings, self.cross_hearing, self.ear_check)
+        found = take_first(agenda.SESSION_REASONS, known, do)
         return actions if found else [*actions, *self._finish(SessionOutcome.COMPLETE)]
 
-    def _begin(self, now_us: int, step: Step) -> list[Action]:
+    def _begin(self, now_us: int, step: agenda.Step) -> list[Action]:
         """Do what a reason proposed before something is presented for it."""
         match step:
-            case WantBehindNoise(again):
+            case agenda.WantBehindNoise(again):
                 self.cross_hearing.ways[again.route].want_behind_noise(again)
-            case AskAgain(again):
+            case agenda.AskAgain(again):
                 self.cross_hearing.ways[again.route].ask_again(again)
                 return [tells.EarAgainTold(again.route, reason(Code.CROSS_HEARD))]
-            case BeginConfirmation(route):
+            case agenda.BeginConfirmation(route):
                 self.ears[route].begin_confirmation()
-            case BeginWhoHears(route):
+            case agenda.BeginWhoHears(route):
                 self.ears[route].begin_equipment_check()
                 self._check_until_us = now_us + CHECK_US_MAX
                 return [tells.EquipmentCheckTold(route, self.ears[route].listening.why)]

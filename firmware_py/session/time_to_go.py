@@ -43,14 +43,6 @@ class Tones:
     a_root_bit: float
     a_frequency: float
 
-    def of(self, missing: Missing) -> float:
-        """Return how many an ear takes until its bands are as wanted."""
-        return (
-            self.in_any_case
-            + self.a_root_bit * math.sqrt(missing.bits)
-            + self.a_frequency * missing.frequencies
-        )
-
 
 # By least absolute error, of people of NHANES with two ears, 32 sessions of each conduct; rounded:
 # python -m host_tools.research.time_to_go --audiograms nhanes_audiograms.csv --sessions 32
@@ -126,7 +118,6 @@ class TimeToGo:
         return tones * self.trial_s + PLACING_S * placings
 
     def _asked_again(self) -> dict[Route, float]:
-        """Return how likely which ears are asked again with noise."""
         hearing = self._hearing
         if not (hearing.watched and hearing.can_mask):
             return {}
@@ -174,8 +165,10 @@ class TimeToGo:
         missing = self.missing(ear)
         if ear.phase == Purpose.RETEST:
             return RETEST_TONES - 1.0 + missing.checks + confirm
-        expected = BY_BITS_PER_SECOND if s.per_second else BY_BITS
-        tones = expected.of(missing) if missing.measuring else 0.0
+        of, tones = BY_BITS_PER_SECOND if s.per_second else BY_BITS, 0.0
+        if missing.measuring:
+            tones = of.in_any_case + of.a_root_bit * math.sqrt(missing.bits)
+            tones += of.a_frequency * missing.frequencies
         if ear.phase == Purpose.FAMILIARISE:
             tones += max(FAMILIAR_TONES - ear.tally.tones, 1)
         tones = min(tones + retest, max(s.tones_max - ear.tally.tones, 0.0))

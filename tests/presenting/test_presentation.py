@@ -20,8 +20,8 @@ from firmware_py.presenting.presenter import (
     STARTING,
     STARTS_MAX,
     TIME_TIMEOUT_US,
+    Answer,
 )
-from firmware_py.presenting.trial import Answer
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why

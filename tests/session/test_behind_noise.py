@@ -8,7 +8,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
-from firmware_py.session.behind_noise import BehindNoise
+from firmware_py.session.by_bone import BehindNoise
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
