@@ -11,9 +11,8 @@ the Gaussian distribution"). The window ends where few answers come later, and w
 later press still is the answer, up to twice that time: a silence is taken in when the pause after
 it is over. So a short window costs no answers.
 
-Few people are slow, and no time of usual people is spent to find out. But a first press that
-follows a tone without an answer may be meant for that one. From then on a tone is waited for
-longer, until a press can be meant for one tone only: then it is known how slow the listener is.
+Few people are slow. But a first press after a tone without an answer may be meant for that one:
+then tones are waited for longer, until a press can be meant for one tone only.
 """
 
 import math

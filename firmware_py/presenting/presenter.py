@@ -11,10 +11,8 @@ the silence begins one pause after the last answer, or after the end of its tone
 After a disturbance the board is first asked for its time.
 
 The first press in the window is the answer, with the button it was of: heard, or unsure. After a
-press before the tone could be heard the tone is asked again, once, after a new pause. Further such
-presses are passed over, so that a listener who presses all the time does not hold up the test. So
-is a second press for the same tone (`silent_time.py`).
-Where there is no second button its presses mean nothing.
+press before the tone could be heard the tone is asked again, once, after a new pause; further such
+presses, and a second one for the same tone (`silent_time.py`), hold up nothing.
 """
 
 from dataclasses import dataclass
@@ -244,9 +242,7 @@ class Presenter:
 
     def _take_press(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
-        if unsure and not self._settings.unsure_button:
-            return []
-        if self.silent_time.again(at_us):
+        if (unsure and not self._settings.unsure_button) or self.silent_time.again(at_us):
             return []
         heard = None if unsure else True
         if self.trial.is_catch:

@@ -16,7 +16,7 @@ from firmware_py.inference.mixture import bone_prior
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.person import Person
 from firmware_py.terms.presentation import Observation, without
 from firmware_py.terms.route import BONE, BY_BONE, Route
 
@@ -40,7 +40,7 @@ class WithoutNoise:
 class BoneConduction:
     """The bone tests of one session; `ears`: those that are tested, by all routes."""
 
-    def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
+    def __init__(self, ears: Mapping[Route, "EarTest"], person: Person) -> None:
         self._ears = ears
         self._person = person
         self.tests = {route: ear for route, ear in ears.items() if route.kind is BY_BONE}

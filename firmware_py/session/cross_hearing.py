@@ -8,19 +8,15 @@ with noise. `../PROCEDURE.md` has the rule and its reasons.
 from collections.abc import Mapping
 from typing import Final
 
-from firmware_py.ear.ear import EarTest
 from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
-from firmware_py.session.masking import Earphones
 from firmware_py.session.placing import Placing
 from firmware_py.session.skull import Skull
 from firmware_py.session.way import Again, Way
 from firmware_py.terms.outcomes import Purpose
-from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import BY_AIR, BY_BONE, Route, RouteKind
-from firmware_py.terms.settings import Settings
 
 # What is done by each kind of route. A third one is a class, and a row.
 WAYS: Final[Mapping[RouteKind, type[Way]]] = {BY_AIR: Air, BY_BONE: Bone}
@@ -29,21 +25,13 @@ WAYS: Final[Mapping[RouteKind, type[Way]]] = {BY_AIR: Air, BY_BONE: Bone}
 class CrossHearing:
     """Both ears of a session, and what lies between them: what is sure of each."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        ears: Mapping[Route, EarTest],
-        earphones: Earphones,
-        person: Person = UNKNOWN,
-    ) -> None:
-        self._skull = Skull(settings, ears, earphones, person)
-        self.ears = ears
-        self.ways = {route: WAYS[route.kind](self._skull, route) for route in ears}
-        self.bone = self._skull.bone
+    def __init__(self, skull: Skull) -> None:
+        self._skull = skull
+        self.ears, self.bone, self.watched = skull.ears, skull.bone, skull.watched
+        self.ways = {route: WAYS[route.kind](skull, route) for route in skull.ears}
         self.placing = Placing()
-        self.watched = self._skull.watched
         # Thresholds are judged, but not of one ear alone with masking off.
-        self.judged = self.watched or len({route.ear for route in ears}) > 1
+        self.judged = skull.watched or len({route.ear for route in skull.ears}) > 1
 
     @property
     def can_mask(self) -> bool:

@@ -29,6 +29,7 @@ from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
 from firmware_py.session.remarks import remarks_on
+from firmware_py.session.skull import Skull
 from firmware_py.session.time_to_go import TimeToGo
 from firmware_py.session.which_ear import EarCheck
 from firmware_py.terms import events, tells
@@ -69,7 +70,7 @@ class HearingTest:
             route: EarTest(route, settings, person, highest_db_hl, prior)
             for route in settings.tested_routes
         }
-        self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
+        self.cross_hearing = CrossHearing(Skull(settings, self.ears, earphones, person))
         self.cross_hearing.bone.prior = prior
         self.placing = self.cross_hearing.placing
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})

@@ -71,8 +71,7 @@ class Plateau:
     @property
     def over(self) -> bool:
         """Return whether no other frequency is asked."""
-        asked = self.missed is not None or len(self._heard) >= CHECKS_MAX
-        return asked or self._impossible
+        return self._impossible or self.missed is not None or len(self._heard) >= CHECKS_MAX
 
     def choose(self, said_hz: Iterable[int], checks: Mapping[int, Check]) -> Check | None:
         """Return the check that tells most: of the lowest frequency, and as many above as can be.

@@ -24,15 +24,13 @@ class Missing:
     """What an ear does not know yet.
 
     `bits`: summed over the audiogram frequencies, the binary logarithm of the width of the band as
-    a part of the one that is wanted. `frequencies`: how many are still to be asked themselves.
-    `checks`: clear tones still to come. `measuring`: none of them was asked yet, for the bands are
-    too wide.
+    a part of the one that is wanted.
     """
 
     bits: float
-    frequencies: int
-    checks: int
-    measuring: bool
+    frequencies: int  # that are still to be asked themselves
+    checks: int  # clear tones still to come
+    measuring: bool  # none of them was asked yet, for the bands are too wide
 
 
 @dataclass(frozen=True)
@@ -68,13 +66,10 @@ class TimeToGo:
     """The expected time to the end of a session.
 
     Its median absolute error at 25, 50 and 75 % of an ear was 6, 6 and 4 s of 108 s in brisk
-    sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones. These were 32 people each
-    whom the coefficients were not fitted to (--part held-out --first 101). Before the first answer
-    it tells 121 and 232 s. What makes a session longer by surprise it does not foresee, such as
-    misses that call for more clear tones. By bone it counts the placings and the ears that are
-    asked again with noise as far as they are known: when the operator is to place something it was
-    10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each, with conductive
-    losses; it was 16 and 25 s).
+    sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones: 32 people each, whom the
+    coefficients were not fitted to (--part held-out --first 101). When something is to be placed by
+    bone it was 10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each,
+    with conductive losses). It does not foresee what makes a session longer by surprise.
     """
 
     def __init__(self, settings: Settings, hearing: CrossHearing, pace: Pace) -> None:
