@@ -28,7 +28,7 @@ from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
 from firmware_py.terms.words import say
 from tests.budget import quick
-from tests.said import each_said, reason_words
+from tests.said import reason_words
 from tests.session.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -38,6 +38,7 @@ from tests.session.driver import (
     Listener,
     NeverPresses,
     Reaction,
+    S,
     Tone,
     flat,
     run_left_ear,
@@ -46,7 +47,7 @@ from tests.session.driver import (
 )
 
 HEARS = Ears(Flat(25.0, 25.0))
-SECOND_US = 1_000_000
+HEARD_BY_OPERATOR = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,20 @@ class Gone(Listener):
 
     def to_tone(self, tone: Tone) -> Reaction:
         return None if self.after < tone.number < self.back else HEARS.to_tone(tone)
+
+
+def to_check(listener: Listener) -> Driver:
+    """A test of the left ear that has just been broken off for a check."""
+    driver = Driver(Settings(ears="left"), listener)
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    return driver
+
+
+def to_question(listener: Listener, **about: Any) -> Driver:
+    """A test in which the operator has just been asked who hears the tones."""
+    driver = Driver(Settings(**about), listener, can_mask=True)
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    return driver
 
 
 def checks_of(driver: Driver) -> list[dict[str, Any]]:
@@ -78,9 +93,7 @@ def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
 
 
 def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
-    away = Driver(Settings(ears="left"), Gone(14))
-    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = run_left_ear(Gone(14, back=away.test.number + 3))
+    driver = run_left_ear(Gone(14, back=to_check(Gone(14)).test.number + 3))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -91,15 +104,12 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert reason_words(remark).startswith(
-        "left ear: paused to check the responses, times: 1; tones "
-    )
+    assert (remark["code"], remark["ear"], remark["checks"]) == ("broken-off", "left", 1)
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     after = 38  # of 41
-    away = Driver(Settings(ears="left"), Gone(after))
-    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    away = to_check(Gone(after))
     story = away.test.ears[Route("left")].listening.story
     assert story is not None
     assert DOUBTED <= story.probability < LIKELY
@@ -122,19 +132,17 @@ def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
 
 
 def test_a_check_ends_by_itself_after_a_minute() -> None:
-    driver = Driver(Settings(ears="left"), Gone(14))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(Gone(14))
     began_us = driver.now_us
     driver.run_until(lambda action: isinstance(action, GoingOnTold))
 
-    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * SECOND_US
+    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * S
     assert driver.purpose != Purpose.CHECK
 
 
 @pytest.mark.parametrize("when", ["listening", "late"])
 def test_a_check_ends_at_the_operators_word(when: str) -> None:
-    driver = Driver(Settings(ears="left"), Gone(14))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(Gone(14))
     while driver.test.state != when:
         driver.step()
     number = driver.test.number
@@ -170,9 +178,7 @@ class Learns(Listener):
 
 def test_who_understands_the_task_at_the_check_is_tested() -> None:
     """A silence without a press, and then a tone with one, pass it."""
-    first = Driver(Settings(ears="left"), AlwaysPresses())
-    first.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = run_left_ear(Learns(first.test.number))
+    driver = run_left_ear(Learns(to_check(AlwaysPresses()).test.number))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -184,7 +190,7 @@ def test_who_understands_the_task_at_the_check_is_tested() -> None:
 def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
     driver = run_left_ear(Gone(0, back=9))
     found = driver.ear("left")
-    at_1_khz = next(each for each in found["thresholds"] if each["frequency_hz"] == 1000)
+    (at_1_khz,) = (each for each in found["thresholds"] if each["frequency_hz"] == 1000)
 
     assert found["verdict"] == Verdict.VALID
     assert at_1_khz["mark"] == Outcome.MEASURED
@@ -195,10 +201,9 @@ def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> Non
 
 
 def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() -> None:
-    driver = Driver(Settings(), two_ears(left=999.0, right=30.0))
-    told = driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    assert isinstance(told, EquipmentCheckTold)
-    assert told.route.ear == "left"
+    driver = to_question(two_ears(left=999.0, right=30.0))
+    (told,) = driver.tells("equipment-check")
+    assert told["ear"] == "left"
     driver.run_to_onset(Purpose.CHECK)
     assert driver.plays[-1].route.ear == "left"
     assert driver.plays[-1].level_db_hl == driver.settings.familiar_level_db_hl
@@ -208,8 +213,7 @@ def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() 
     assert driver.test.outcome == "complete"
     assert found["left"]["outcome"] == Outcome.NO_RESPONSE
     assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
-    remark = "left ear: nothing was heard; the equipment was heard by the operator"
-    assert remark in each_said(driver.result["remarks"])
+    assert HEARD_BY_OPERATOR in driver.result["remarks"]
 
 
 def ask_by_bone(heard_until: int) -> EarTest:
@@ -246,29 +250,23 @@ def test_the_reasons_that_a_test_by_bone_once_had_are_read_as_they_are() -> None
 
 @pytest.mark.parametrize("word", [None, events.NOBODY])
 def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str | None) -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    if word is not None:
-        driver.feed(events.EquipmentHeard(word))
-    driver.run_until(lambda action: isinstance(action, events.Finish)) if word is None else None
+    driver = to_question(NeverPresses(), ears="left")
+    driver.run() if word is None else driver.feed(events.EquipmentHeard(word))
 
     assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
     assert driver.ear("left")["reasons"] == [{"code": "nothing-heard"}]
 
 
 def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver = to_question(NeverPresses(), ears="left")
     driver.feed(events.EquipmentHeard(events.OPERATOR))
-    heard = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
 
     assert driver.ear("left")["verdict"] == Verdict.VALID
-    assert driver.result["remarks"] == [heard]
+    assert driver.result["remarks"] == [HEARD_BY_OPERATOR]
 
 
 def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver = to_question(NeverPresses(), ears="left")
     driver.feed(events.Continued())
 
     assert driver.test.outcome == "complete"
@@ -329,10 +327,15 @@ def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> Non
     assert checks_of(driver) == []
 
 
-def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
-    ear = EarTest(Route("right"), Settings(ears="right"))
+def two_like_answers() -> tuple[EarTest, Observation, Observation]:
+    """An ear, and answers that are still to be given to it."""
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    return EarTest(Route("right"), Settings(ears="right")), first, second
+
+
+def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
+    ear, first, second = two_like_answers()
     nothing = ear.estimator.log_evidence
     ear.observe(first)
     alone = ear.estimator.log_evidence
@@ -363,9 +366,7 @@ def test_forgetting_an_answer_leaves_the_silences_where_they_were() -> None:
 
 def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began_it() -> None:
     """A press in the last pause stayed, so that one passed check followed the other in vain."""
-    ear = EarTest(Route("right"), Settings(ears="right"))
-    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
-    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear, first, second = two_like_answers()
     for answer, pressed in ((first, False), (second, True)):
         ear.observe(answer, pressed)
     ear.go_back(1)
@@ -377,9 +378,7 @@ def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began
 
 
 def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() -> None:
-    ear = EarTest(Route("right"), Settings(ears="right"))
-    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
-    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear, first, second = two_like_answers()
     ear.observe(first, True)
     ear.expect_own(ear.estimator.curves_at_knots(), [])
     ear.observe(second, False)
@@ -389,8 +388,7 @@ def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() ->
 
 
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
-    driver = Driver(Settings(ears="left"), Gone(12))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(Gone(12))
     assert driver.feed(events.EquipmentHeard(events.NOBODY)) == []
     told = driver.feed(events.EquipmentHeard(events.OTHER_EAR))
     assert GoingOnTold() in told
@@ -410,8 +408,7 @@ class DeadRight(Listener):
 
 
 def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
-    driver = Driver(Settings(), DeadRight(), can_mask=True)
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver = to_question(DeadRight())
     right = driver.test.ears[Route("right")]
     assert right.tally.heard == 1, "through the skull, before the left ear was known"
     assert right.heard_nothing
