@@ -120,6 +120,19 @@ def two_ears(**levels_db_hl: float) -> Ears:
 
 
 @dataclass(frozen=True)
+class Hears(Listener):
+    """Presses for the tones of which this is true."""
+
+    hears: Callable[[Tone], bool]
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return REACTION_US if self.hears(tone) else None
+
+    def to_silence(self, number: int) -> Reaction:
+        return None
+
+
+@dataclass(frozen=True)
 class NeverPresses(Listener):
     """Has gone home."""
 

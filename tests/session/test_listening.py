@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -33,8 +34,7 @@ from tests.session.driver import (
     REACTION_US,
     AlwaysPresses,
     Driver,
-    Ears,
-    Flat,
+    Hears,
     Listener,
     NeverPresses,
     Reaction,
@@ -46,19 +46,13 @@ from tests.session.driver import (
     two_ears,
 )
 
-HEARS = Ears(Flat(25.0, 25.0))
 HEARD_BY_OPERATOR = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
 
 
-@dataclass(frozen=True)
-class Gone(Listener):
+@cache
+def gone(after: int, back: int = 10_000) -> Listener:
     """Hears from 25 dB HL on, but not the tones after one and before another."""
-
-    after: int
-    back: int = 10_000
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        return None if self.after < tone.number < self.back else HEARS.to_tone(tone)
+    return Hears(lambda tone: tone.level_db_hl >= 25.0 and not after < tone.number < back)
 
 
 def to_check(listener: Listener) -> Driver:
@@ -81,7 +75,7 @@ def checks_of(driver: Driver) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("after", [12, 20])
 def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
-    driver = run_left_ear(Gone(after))
+    driver = run_left_ear(gone(after))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == CHECKS_MAX
@@ -93,7 +87,7 @@ def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
 
 
 def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
-    driver = run_left_ear(Gone(14, back=to_check(Gone(14)).test.number + 3))
+    driver = run_left_ear(gone(14, back=to_check(gone(14)).test.number + 3))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -109,18 +103,18 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     after = 38  # of 41
-    away = to_check(Gone(after))
+    away = to_check(gone(after))
     story = away.test.ears[Route("left")].listening.story
     assert story is not None
     assert DOUBTED <= story.probability < LIKELY
-    driver = run_left_ear(Gone(after, back=away.test.number + 3))
+    driver = run_left_ear(gone(after, back=away.test.number + 3))
 
     assert len(checks_of(driver)) == 1
     assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
 def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
-    driver = run_left_ear(Gone(14))
+    driver = run_left_ear(gone(14))
     checks = driver.tells("tone", purpose=Purpose.CHECK)
     before = [each for each in driver.tells("tone")[:14] if each["level_db_hl"] >= 25.0]
     heard = [each["level_db_hl"] for each in before if near(each["frequency_hz"], [1000.0])]
@@ -132,7 +126,7 @@ def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
 
 
 def test_a_check_ends_by_itself_after_a_minute() -> None:
-    driver = to_check(Gone(14))
+    driver = to_check(gone(14))
     began_us = driver.now_us
     driver.run_until(lambda action: isinstance(action, GoingOnTold))
 
@@ -142,7 +136,7 @@ def test_a_check_ends_by_itself_after_a_minute() -> None:
 
 @pytest.mark.parametrize("when", ["listening", "late"])
 def test_a_check_ends_at_the_operators_word(when: str) -> None:
-    driver = to_check(Gone(14))
+    driver = to_check(gone(14))
     while driver.test.state != when:
         driver.step()
     number = driver.test.number
@@ -170,7 +164,7 @@ class Learns(Listener):
     until: int
 
     def to_tone(self, tone: Tone) -> Reaction:
-        return REACTION_US if tone.number <= self.until else HEARS.to_tone(tone)
+        return REACTION_US if tone.number <= self.until or tone.level_db_hl >= 25.0 else None
 
     def to_silence(self, number: int) -> Reaction:
         return REACTION_US if number <= self.until else None
@@ -188,7 +182,7 @@ def test_who_understands_the_task_at_the_check_is_tested() -> None:
 
 
 def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
-    driver = run_left_ear(Gone(0, back=9))
+    driver = run_left_ear(gone(0, back=9))
     found = driver.ear("left")
     (at_1_khz,) = (each for each in found["thresholds"] if each["frequency_hz"] == 1000)
 
@@ -290,20 +284,14 @@ def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
 # The verdict
 
 
-@dataclass(frozen=True)
-class Another(Listener):
-    """Hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
-
-    since: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
-        threshold_db_hl = 20.0 + (worse_db if tone.number >= self.since else 0.0)
-        return REACTION_US if tone.level_db_hl >= threshold_db_hl else None
-
-
 def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
-    found = run_left_ear(Another(14)).ear("left")
+    """It hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
+
+    def hears(tone: Tone) -> bool:
+        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
+        return tone.level_db_hl >= 20.0 + (worse_db if tone.number >= 14 else 0.0)
+
+    found = run_left_ear(Hears(hears)).ear("left")
 
     assert found["verdict"] == Verdict.DOUBTFUL
     (why,) = found["reasons"]
@@ -388,7 +376,7 @@ def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() ->
 
 
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
-    driver = to_check(Gone(12))
+    driver = to_check(gone(12))
     assert driver.feed(events.EquipmentHeard(events.NOBODY)) == []
     told = driver.feed(events.EquipmentHeard(events.OTHER_EAR))
     assert GoingOnTold() in told
@@ -397,18 +385,14 @@ def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> Non
     assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
-@dataclass(frozen=True)
-class DeadRight(Listener):
-    """Hears with the left ear from 10 dB HL on: through the skull what is played to the right."""
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        crossing_db = 0.0 if tone.ear == "left" else 45.0
-        heard = tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
-        return REACTION_US if heard else None
-
-
 def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
-    driver = to_question(DeadRight())
+    """The left one hears from 10 dB HL on: through the skull what is played to the right."""
+
+    def hears(tone: Tone) -> bool:
+        crossing_db = 0.0 if tone.ear == "left" else 45.0
+        return tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
+
+    driver = to_question(Hears(hears))
     right = driver.test.ears[Route("right")]
     assert right.tally.heard == 1, "through the skull, before the left ear was known"
     assert right.heard_nothing
