@@ -81,13 +81,11 @@ class Bone(Way):
         return level_db_hl - masking.SKULL_DB
 
     def noise_db_hl(self, tone: Presentation, other: masking.Threshold) -> float:
+        f, earphones = tone.frequency_hz, self.skull.earphones
         return masking.bone_noise_db_hl(
-            tone.level_db_hl,
-            self.skull.earphones.attenuation_db(tone.frequency_hz),
-            self.skull.earphones.occlusion_db(tone.frequency_hz),
-            other,
-            self.skull.highest_noise_db_hl(self.route, tone.frequency_hz),
-        )
+            tone.level_db_hl, earphones.attenuation_db(f), earphones.occlusion_db(f), other,
+            self.skull.highest_noise_db_hl(self.route, f),
+        )  # fmt: skip
 
     def let_begin(self) -> None:
         """Let the ear begin with what air told of it and of the listener."""

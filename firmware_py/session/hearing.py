@@ -134,14 +134,10 @@ class HearingTest:
         known = self.cross_hearing, self.ear_check.found, self.boards
         found = [(ear, result_in(ear, *known)) for ear in self.ears.values()]
         return SessionResult(
-            self.outcome,
-            tuple(of_ear for _, of_ear in found),
-            self.number,
-            self.presenter.silent_time.stray_presses,
-            self.given.mean_response_ms,
-            tuple(remarks_on(found, *known)),
-            self.ear_check.found,
-        )
+            self.outcome, tuple(of_ear for _, of_ear in found), self.number,
+            self.presenter.silent_time.stray_presses, self.given.mean_response_ms,
+            tuple(remarks_on(found, *known)), self.ear_check.found,
+        )  # fmt: skip
 
     def _start(self, now_us: int, can_mask: bool) -> list[Action]:
         if self.state != READY:

@@ -136,12 +136,9 @@ UNKNOWN_BY_BONE: Final = Threshold(AIR_BONE_GAP_DB, -math.inf, math.inf)
 
 
 def noise_db_hl(
-    level_db_hl: float,
-    attenuation_db: float,
-    other: Threshold,
-    highest_db_hl: float,
+    level_db_hl: float, attenuation_db: float, other: Threshold, highest_db_hl: float,
     own_gap_db: float = AIR_BONE_GAP_DB,
-) -> float:
+) -> float:  # fmt: skip
     """Return the level of the noise that a tone by air needs in the other ear, whole dB.
 
     `attenuation_db`: between the ears, for tone and noise. `own_gap_db`: the air-bone gap of the
@@ -153,12 +150,9 @@ def noise_db_hl(
 
 
 def bone_noise_db_hl(
-    level_db_hl: float,
-    attenuation_db: float,
-    occlusion_db: float,
-    other: Threshold,
+    level_db_hl: float, attenuation_db: float, occlusion_db: float, other: Threshold,
     highest_db_hl: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return the level of the noise that a tone by bone needs in the other ear, whole dB.
 
     As by air; `attenuation_db`: between the ears, for the noise.

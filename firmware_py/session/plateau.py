@@ -36,13 +36,9 @@ class Check:
 
     @classmethod
     def of(
-        cls,
-        frequency_hz: int,
-        level_db_hl: float,
-        attenuation_db: float,
-        other: Threshold,
+        cls, frequency_hz: int, level_db_hl: float, attenuation_db: float, other: Threshold,
         highest_db_hl: float,
-    ) -> Self | None:
+    ) -> Self | None:  # fmt: skip
         """Return the check of a tone; None: no noise that the other ear may have would tell.
 
         `attenuation_db`: between the ears, for tone and noise. `highest_db_hl`: limit of the noise.

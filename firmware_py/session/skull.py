@@ -16,12 +16,9 @@ class Skull:
     """The ears of a session, and what each knows of the other one."""
 
     def __init__(
-        self,
-        settings: Settings,
-        ears: Mapping[Route, EarTest],
-        earphones: Earphones,
+        self, settings: Settings, ears: Mapping[Route, EarTest], earphones: Earphones,
         person: Person,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.ears = ears
         self.earphones = earphones
         self.bone = BoneConduction(ears, person)

@@ -125,12 +125,10 @@ class Way:
 
     def cover_with(self, noise_db_hl: float, tone: Presentation, other: Threshold) -> Cover:
         why = reason(
-            Code.CROSSES,
-            level_db_hl=tone.level_db_hl,
-            ear=str(self.route.noise),
+            Code.CROSSES, level_db_hl=tone.level_db_hl, ear=str(self.route.noise),
             crossing_db_hl=self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl),
             cochlea_db_hl=other.cochlea_db_hl,
-        )
+        )  # fmt: skip
         return Cover(noise_db_hl, why)
 
     def suspects(self) -> list[Observation]:

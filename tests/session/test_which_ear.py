@@ -59,11 +59,6 @@ def has_begun(actions: Sequence[events.Action]) -> bool:
     return any(isinstance(action, EarTold) for action in actions)
 
 
-def check_confirmed(result: SessionResult) -> None:
-    assert result.which_ear == WhichEar.CONFIRMED
-    assert (result.remarks, result.verdict) == ((), Verdict.VALID)
-
-
 def run_to_first_ear(driver: Driver) -> None:
     driver.run_until(lambda action: isinstance(action, EarTold))
 
@@ -135,58 +130,40 @@ def test_it_is_played_again_and_again_until_there_is_a_word() -> None:
 # The word
 
 
-def test_the_same_ear_begins_the_test() -> None:
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["same"], WhichEar.CONFIRMED),
+        (["other", "same"], WhichEar.CONFIRMED),
+        ([UNSURE, "same"], WhichEar.CONFIRMED),
+        ([UNSURE, UNSURE], WhichEar.NOT_CONFIRMED),
+        (["other", UNSURE, UNSURE], WhichEar.CONTRADICTED),
+    ],
+)
+def test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice(
+    words: list[str], found: WhichEar
+) -> None:
     driver = Asked()
-    actions = driver.say(driver.until_asked())
+    for left, word in enumerate(words, 1 - len(words)):
+        ear = driver.until_asked()
+        named = {"same": ear, "other": OTHER[ear]}.get(word, word)
+        assert has_begun(driver.say(named)) == (not left)
+        if word == "other":
+            why = reason(Code.TURN_EARPHONES, ear=ear)
+            assert (driver.test.state, check_of(driver.test)) == (PAUSED, "earphones")
+            assert driver.tells("earphones") == [{"why": why}]
+            assert why_checked(driver.test) == (why,)
+            assert driver.say(ear) == [], "they are looked at first"
+            driver.feed(events.Continued())
 
-    assert has_begun(actions)
     assert check_of(driver.test) == ""
-    check_confirmed(driver.run())
-
-
-def test_the_other_ear_does_not_begin_the_test_and_is_asked_again() -> None:
-    driver = Asked()
-    ear = driver.until_asked()
-    actions = driver.say(OTHER[ear])
-
-    assert not has_begun(actions)
-    assert driver.test.state == PAUSED
-    assert check_of(driver.test) == "earphones"
-    assert driver.tells("earphones") == [{"why": reason(Code.TURN_EARPHONES, ear=ear)}]
-    assert why_checked(driver.test) == (reason(Code.TURN_EARPHONES, ear=ear),)
-    assert driver.say(ear) == [], "they are looked at first"
-
-    driver.feed(events.Continued())
-    actions = driver.say(driver.until_asked())
-    assert has_begun(actions)
-    check_confirmed(driver.run())
-
-
-def test_who_is_unsure_is_asked_once_more_and_then_it_goes_on() -> None:
-    driver = Asked()
-    driver.until_asked()
-    assert not has_begun(driver.say(UNSURE))
-    driver.until_asked()
-    assert has_begun(driver.say(UNSURE))
-
-    result = driver.run()
-    assert result.which_ear == WhichEar.NOT_CONFIRMED
-    assert result.remarks == (reason(Code.EARS_NOT_CONFIRMED),)
-    assert result.verdict == Verdict.VALID
-
-
-def test_the_other_ear_and_nobody_who_can_say_better_leaves_a_test_in_doubt() -> None:
-    driver = Asked()
-    driver.say(OTHER[driver.until_asked()])
-    driver.feed(events.Continued())
-    for _ in range(2):
-        driver.until_asked()
-        driver.say(UNSURE)
-
-    result = driver.run()
-    assert result.which_ear == WhichEar.CONTRADICTED
-    assert {ear.verdict for ear in result.ears} == {Verdict.DOUBTFUL}
-    assert {ear.reasons for ear in result.ears} == {(reason(Code.EARS_CONTRADICTED),)}
+    result, doubted = driver.run(), found == WhichEar.CONTRADICTED
+    assert result.which_ear == found
+    open_ears = (reason(Code.EARS_NOT_CONFIRMED),)
+    assert result.remarks == (open_ears if found == WhichEar.NOT_CONFIRMED else ())
+    assert result.verdict == (Verdict.DOUBTFUL if doubted else Verdict.VALID)
+    doubts = (reason(Code.EARS_CONTRADICTED),) if doubted else ()
+    assert {ear.reasons for ear in result.ears} == {doubts}
 
 
 def test_without_a_word_it_goes_on_after_a_minute() -> None:
