@@ -922,23 +922,17 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
     assert driver.actions[-3] == events.Silence()
 
 
-def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
+@pytest.mark.parametrize(("fail", "answered"), [(never_begins, True), (pause_and_go_on, False)])
+def test_failures_are_counted_from_an_answer_on_and_pauses_are_none(
+    fail: Any, answered: bool
+) -> None:
     driver = Driver(SETTINGS)
     for _ in range(3):
-        for _ in range(presenter.STARTS_MAX - 1):
+        for _ in range(presenter.STARTS_MAX - answered):
             driver.run_to_tone()
-            never_begins(driver)
-        driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
-
-    assert driver.test.outcome == ""
-
-
-def test_an_operator_may_pause_as_often_as_he_likes() -> None:
-    """Pauses are not failures of the tone generator."""
-    driver = Driver(SETTINGS)
-    for _ in range(3 * presenter.STARTS_MAX):
-        driver.run_to_tone()
-        pause_and_go_on(driver)
+            fail(driver)
+        if answered:
+            driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
 
     assert driver.run().outcome == "complete"
 

@@ -305,9 +305,8 @@ def test_what_is_heard_at_the_floor_stays_the_better_cochleas_where_no_noise_mas
 @pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])
 def test_no_tone_by_bone_is_above_what_a_vibrator_may_play(about: tuple[float, ...]) -> None:
     test = run(*about)
-    tones = tones_by_bone(test)
-    assert tones
-    for tone in tones:
+    assert tones_by_bone(test)
+    for tone in tones_by_bone(test):
         assert tone.level_db_hl <= tone.route.kind.highest_db_hl(tone.frequency_hz)
 
 

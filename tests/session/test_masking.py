@@ -18,7 +18,7 @@ from firmware_py.session.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.terms.presentation import Cover, Presentation
-from firmware_py.terms.reasons import Code, as_json, reason
+from firmware_py.terms.reasons import Code, Reason, as_json, reason
 from firmware_py.terms.route import OTHER, Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import UnmaskedTold, VoidTold
@@ -227,17 +227,6 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
     assert noises(shadow) == []
 
 
-def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_same() -> None:
-    shadow = measure(ASYMMETRIC, masking="off")
-    alone = measure(ASYMMETRIC, masking="off", ears="left")
-
-    assert set(marks(shadow, "left").values()) == {MaskingMark.UNCERTAIN}
-    assert set(marks(shadow, "right").values()) == {MaskingMark.NOT_MASKED}
-    (remark,) = shadow.result["remarks"]
-    assert remark["why"] == {"code": "masking-is-off"}
-    assert set(marks(alone, "left").values()) == {None}, "as was asked for, and of one ear"
-
-
 def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
     driver = measure(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
 
@@ -304,16 +293,39 @@ def test_inserts_need_noise_only_at_greater_differences() -> None:
     assert len(noises(unknown)) > 15
 
 
-def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
-    head = ASYMMETRIC
-    driver = measure(head, can_mask=False)
-
-    assert driver.plays == measure(head, masking="off").plays
-    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
+@pytest.mark.parametrize(
+    ("about", "why"),
+    [
+        ({"masking": "off"}, reason(Code.MASKING_OFF)),
+        ({"can_mask": False}, reason(Code.NO_NOISE)),
+        ({"ears": "left"}, reason(Code.NOT_MEASURED, ear="right")),
+    ],
+)
+def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
+    about: dict[str, Any], why: Reason
+) -> None:
+    driver = measure(ASYMMETRIC, **about)
     (remark,) = driver.result["remarks"]
-    assert reason_words(remark).startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
-    assert remark["why"] == {"code": "no-noise"}
-    assert driver.tells("tone", ear="left", unmasked=reason(Code.NO_NOISE))
+
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
+    assert (remark["code"], remark["ear"]) == (Code.MASKING_UNCERTAIN.word, "left")
+    assert remark["frequencies_hz"] == [*marks(driver, "left")]
+    assert remark["why"] == as_json(why)
+    if "ears" not in about:
+        assert set(marks(driver, "right").values()) == {MaskingMark.NOT_MASKED}
+        assert driver.plays == measure(ASYMMETRIC, masking="off").plays
+    if "can_mask" in about:
+        assert driver.tells("tone", ear="left", unmasked=why)
+
+
+def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
+    """Nor is it judged with masking off, as was asked for."""
+    alone = measure(ASYMMETRIC, masking="off", ears="left")
+    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
+
+    assert set(marks(alone, "left").values()) == {None}
+    assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
+    assert good.result["remarks"] == []
 
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
@@ -323,16 +335,6 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
     assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
     assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
     assert driver.result["remarks"][0]["why"] == {"code": "noise-limit"}
-
-
-def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
-    poor = measure(ASYMMETRIC, ears="left")
-    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
-
-    assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
-    assert poor.result["remarks"][-1]["why"] == {"code": "not-measured", "ear": "right"}
-    assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
-    assert good.result["remarks"] == []
 
 
 def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
@@ -345,7 +347,7 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
         if noise.number in tones:
             tone = tones[noise.number]
             assert (noise.route.ear, noise.frequency_hz) == (
-                OTHER[tone.route.ear],
+                tone.route.noise.ear,
                 tone.frequency_hz,
             )
             assert noise.level_db_hl - 40.0 < tone.level_db_hl - masking.AIR_BONE_GAP_DB + 1.0
@@ -632,12 +634,10 @@ def test_no_noise_is_left_where_none_is_due() -> None:
     while driver.test.state != "finished":
         for action in driver.step():
             if isinstance(action, events.Play):
-                assert (
-                    driver.board.noise is None
-                    or driver.board.noise.route.ear == OTHER[action.route.ear]
-                )
-                assert driver.board.noise is None or driver.board.noise.number == action.number
-                ears_with_noise |= {driver.board.noise.route.ear} if driver.board.noise else set()
+                noise = driver.board.noise
+                if noise is not None:
+                    assert (noise.route, noise.number) == (action.route.noise, action.number)
+                    ears_with_noise.add(noise.route.ear)
 
     assert ears_with_noise == {"right"}
     assert driver.board.noise is None
