@@ -205,6 +205,8 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
     assert driver.stray_presses == 3
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
+        driver.run_to_onset()
+        assert len(void(press(driver, 0))) == 1, "of the next tone it is the first"
     else:
         wait_out_the_pause(driver)
         assert answers(board_time(driver, LATEST_US + 1)) == [False]
@@ -218,16 +220,6 @@ def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing()
     assert driver.ear("left")["tones_heard"] == 0
     # Twice at each tone; at the end he is asked for the first of many that nobody is to hear.
     assert driver.stray_presses >= 2 * driver.ear("left")["tones"]
-
-
-def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
-    driver = at_the_first_onset()
-    press(driver, 0)
-    driver.run_to_onset()
-    press(driver, 500 * MS)
-    driver.run_to_onset()
-
-    assert len(void(press(driver, 0))) == 1
 
 
 @pytest.mark.parametrize("since_onset_us", [LATEST_US + 1, LATEST_US + 5 * S])
@@ -361,11 +353,13 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
 
 
 def test_after_a_late_press_there_is_a_whole_pause() -> None:
-    """Or the next tone would begin as the button is still held."""
+    """Or the next tone would begin as the button is still held. The board tells its time later."""
     driver = at_the_first_onset(BRISK)
-    let_time_pass(driver)
-    press(driver, driver.test.presenter.pace.late_us)
+    wait_out_the_pause(driver)
+    late_us = driver.test.presenter.pace.late_us
+    press(driver, late_us)
 
+    assert board_time(driver, late_us + 1) == []
     assert driver.test.state == presenter.PAUSE_BEFORE
     assert driver.wait_until_us is not None
     pause_us = driver.wait_until_us - driver.now_us
@@ -380,16 +374,6 @@ def test_after_a_silence_the_next_begins_when_the_board_has_told_its_time() -> N
     assert answers(actions) == [False]
     assert events.Play in map(type, actions)
     assert driver.test.state == presenter.STARTING
-
-
-def test_a_press_on_its_way_comes_before_the_next_tone() -> None:
-    """The board tells its time after all presses before it."""
-    driver = at_the_first_onset(BRISK)
-    wait_out_the_pause(driver)
-    late_us = driver.test.presenter.pace.late_us
-    assert answers(press(driver, late_us)) == [True]
-    assert board_time(driver, late_us + 1) == []
-    assert driver.test.state == presenter.PAUSE_BEFORE
 
 
 def test_a_press_of_nothing_after_the_board_was_asked_puts_the_next_tone_off() -> None:

@@ -242,29 +242,28 @@ def test_the_reasons_that_a_test_by_bone_once_had_are_read_as_they_are() -> None
     assert (read.route, read.reasons) == (Route("left", BONE), (reason(Code.NOTHING_HEARD),))
 
 
-@pytest.mark.parametrize("word", [None, events.NOBODY])
-def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str | None) -> None:
+@pytest.mark.parametrize(
+    "word",
+    [
+        None,
+        events.Continued(),
+        events.EquipmentHeard(events.NOBODY),
+        events.EquipmentHeard(events.OPERATOR),
+    ],
+)
+def test_an_ear_that_heard_nothing_could_not_be_tested_unless_somebody_heard_its_earphone(
+    word: events.Event | None,
+) -> None:
+    """It is over once, whoever is asked about it, and what was heard is not to be checked."""
     driver = to_question(NeverPresses(), ears="left")
-    driver.run() if word is None else driver.feed(events.EquipmentHeard(word))
-
-    assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
-    assert driver.ear("left")["reasons"] == [{"code": "nothing-heard"}]
-
-
-def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
-    driver = to_question(NeverPresses(), ears="left")
-    driver.feed(events.EquipmentHeard(events.OPERATOR))
-
-    assert driver.ear("left")["verdict"] == Verdict.VALID
-    assert driver.result["remarks"] == [HEARD_BY_OPERATOR]
-
-
-def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
-    driver = to_question(NeverPresses(), ears="left")
-    driver.feed(events.Continued())
+    driver.run() if word is None else driver.feed(word)
+    found, heard = driver.ear("left"), word == events.EquipmentHeard(events.OPERATOR)
 
     assert driver.test.outcome == "complete"
     assert len(driver.tells("ear-over")) == 1
+    assert found["verdict"] == (Verdict.VALID if heard else Verdict.NOT_TESTED)
+    assert found["reasons"] == ([] if heard else [{"code": "nothing-heard"}])
+    assert (driver.result["remarks"] == [HEARD_BY_OPERATOR]) == heard
 
 
 def test_a_word_that_was_not_asked_for_means_nothing() -> None:

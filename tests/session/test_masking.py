@@ -529,31 +529,32 @@ def test_a_silence_among_masked_tones_has_their_noise() -> None:
         assert (noise.level_db_hl, noise.frequency_hz) == (before.level_db_hl, before.frequency_hz)
 
 
-def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() -> None:
-    driver, aborted = asymmetric(), asymmetric()
-    play, _ = to_masked(driver), to_masked(aborted)
-    mask = driver.board.noise
-    for each, event in ((driver, events.Paused()), (aborted, events.Aborted())):
-        assert each.board.noise is not None
-        assert isinstance(each.feed(event)[0], events.Silence)
-        assert each.board.noise is None
-    driver.forget()
-
-    assert mask in driver.feed(events.Continued())
-    assert driver.run_to_tone() == play
-
-
-@pytest.mark.parametrize("tone_known", [True, False])
-def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -> None:
-    """It has been silent since: a tone that it knows may have been heard without noise."""
+@pytest.mark.parametrize(
+    ("gone", "back"),
+    [
+        (events.Paused(), events.Continued()),
+        # It has been silent since: a tone that it knows may have been heard without noise.
+        (events.BoardLost(), events.BoardReady(tone_known=True, can_mask=True)),
+        (events.BoardLost(), events.BoardReady(tone_known=False, can_mask=True)),
+        (events.Aborted(), None),
+    ],
+)
+def test_noise_ends_with_its_tone_and_comes_again_with_it(
+    gone: events.Event, back: events.Event | None
+) -> None:
     driver = asymmetric()
     play = to_masked(driver)
     mask = driver.board.noise
-    driver.feed(events.BoardLost())
+    told = driver.feed(gone)
     driver.forget()
 
-    assert mask in driver.feed(events.BoardReady(tone_known, can_mask=True))
-    assert driver.run_to_tone() == play
+    assert mask is not None
+    if not isinstance(gone, events.BoardLost):
+        assert isinstance(told[0], events.Silence)
+        assert driver.board.noise is None
+    if back is not None:
+        assert mask in driver.feed(back)
+        assert driver.run_to_tone() == play
 
 
 def test_another_board_without_noise_plays_the_tone_without() -> None:
@@ -587,7 +588,9 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
 
 
 def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_again() -> None:
+    """But to what is not asked now it means nothing."""
     driver = asymmetric()
+    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
     play = to_masked(driver)
     silence, told, mask, *_ = driver.test.handle(driver.now_us, events.NoiseEnded())
     assert silence == events.Silence()
@@ -595,12 +598,6 @@ def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_agai
     assert told.number == play.number
     assert mask == driver.test.presenter.noise.due
     assert driver.test.state == PAUSE_BEFORE
-
-
-def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
-    driver = asymmetric()
-    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
-    to_masked(driver)
     driver.feed(events.Paused())
     assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
 
