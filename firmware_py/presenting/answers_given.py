@@ -1,16 +1,13 @@
-"""What was presented and answered in a test, in order: its noise, and the times of its answers.
-
-Papers ask here whether there was noise, which, and how long answers took: nobody counts it anew.
-"""
+"""What was presented and answered in a test, in order: its noise, and the times of its answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median, quantiles
 from typing import Self
 
 from firmware_py.ear.marks import is_at
-from firmware_py.presenting.presenter import Presenter
-from firmware_py.presenting.trial import Answer
+from firmware_py.presenting.presenter import Answer, Presenter
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
@@ -22,8 +19,7 @@ class Given:
 
     route: Route
     presentation: Presentation
-    # effective masking level that the other ear had meanwhile; None: it had no noise
-    noise_db_hl: float | None
+    noise_db_hl: float | None  # effective masking level in the other ear; None: it had no noise
     number: int  # of the presentation, from 1 in a session
     heard: bool | None  # None: unsure
     known_us: int  # session time at which the answer was known
@@ -32,7 +28,6 @@ class Given:
 
     @property
     def response_ms(self) -> float | None:
-        """Return the same in milliseconds."""
         return None if self.response_us is None else self.response_us / 1000.0
 
 
@@ -51,42 +46,30 @@ class ResponseTimes:
         told = sorted(each for each in times_ms if each is not None)
         if len(told) < 2:
             return cls(len(told), told[0] if told else None, None, None)
-        first, middle, third = (_within(told, share) for share in (0.25, 0.5, 0.75))
+        first, middle, third = quantiles(told, method="inclusive")
         return cls(len(told), middle, first, third)
 
 
-def _within(values: Sequence[float], share: float) -> float:
-    """Return the value that has this share of sorted ones below it, between two of them."""
-    place = share * (len(values) - 1)
-    low = int(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
-
-
 class AnswersGiven:
-    """The answers of a test.
-
-    Attributes
-    ----------
-    all : list of Given
-        Each one that was told, in order.
-    """
+    """The answers of a test."""
 
     def __init__(self) -> None:
-        self.all: list[Given] = []
+        self.all: list[Given] = []  # each one that was told, in order
 
     def add(
         self, now_us: int, number: int, presenter: Presenter, answer: Answer, *,
         of_ear_check: bool = False,
     ) -> None:  # fmt: skip
         """Take the answer to the presentation of this number, which is over."""
-        assert presenter.trial.presentation is not None, "it is over"
-        due = presenter.noise.due
-        noise_db_hl = None if due is None else due.level_db_hl
+        trial, due = presenter.trial, presenter.noise.due
+        assert trial.presentation is not None, "it is over"
         self.all.append(Given(
-            presenter.trial.route, presenter.trial.presentation, noise_db_hl, number, answer.heard,
+            trial.route, trial.presentation, due.level_db_hl if due else None, number, answer.heard,
             now_us, answer.response_us, of_ear_check,
         ))  # fmt: skip
+
+    def _of(self, route: Route) -> list[Given]:
+        return [each for each in self.all if each.route == route and not each.of_ear_check]
 
     @property
     def mean_response_ms(self) -> float | None:
@@ -100,19 +83,16 @@ class AnswersGiven:
 
     def response_times(self, route: Route) -> ResponseTimes:
         """Return how long the answers to the tones of an ear took."""
-        return ResponseTimes.of(
-            each.response_ms for each in self.all if each.route == route and not each.of_ear_check
-        )
+        return ResponseTimes.of(each.response_ms for each in self._of(route))
 
     def trial_s(self, route: Route) -> float | None:
         """Return the median time from answer to answer of an ear, None without two in a row."""
-        of_ear = [each for each in self.all if each.route == route and not each.of_ear_check]
         seconds = [
             (after.known_us - before.known_us) / 1e6
-            for before, after in pairwise(of_ear)
+            for before, after in pairwise(self._of(route))
             if after.number == before.number + 1
         ]
-        return _within(sorted(seconds), 0.5) if seconds else None
+        return median(seconds) if seconds else None
 
     @property
     def masked(self) -> bool:
@@ -123,19 +103,9 @@ class AnswersGiven:
         )
 
     def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
-        """Return the least and the most effective masking level in the other ear, dB.
+        """Return the least and the most effective masking level of tones for these purposes, dB.
 
-        Parameters
-        ----------
-        route : Route
-            The one that was asked.
-        purposes : sequence of Purpose
-            What the tones were for that count.
-
-        Returns
-        -------
-        levels_db : dict
-            By frequency of the audiogram. One that was asked without noise is not in it.
+        By frequency of the audiogram; one that was asked without noise is not in it.
         """
         found: dict[int, tuple[float, float]] = {}
         for each in self.all:

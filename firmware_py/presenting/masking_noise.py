@@ -21,23 +21,13 @@ class Masker(Protocol):
 
 
 class MaskingNoise:
-    """The noise in the ear that is not under test.
-
-    Attributes
-    ----------
-    due : Mask or None
-        For this presentation; a silence has that of the last tone.
-    cover : Cover
-        How the last tone was kept from the other ear.
-    changed : bool
-        Whether another noise than before, or none, began with this presentation.
-    """
+    """The noise in the ear that is not under test."""
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker
-        self.due: Mask | None = None
-        self.cover = NO_COVER
-        self.changed = False
+        self.due: Mask | None = None  # for this presentation; a silence has that of the last tone
+        self.cover = NO_COVER  # how the last tone was kept from the other ear
+        self.changed = False  # another noise than before, or none, began with this presentation
         self._plays = False
         # The presentation that was looked at last, whether there was noise then, and what it needs.
         self._looked_at: tuple[int, bool] | None = None
@@ -55,11 +45,10 @@ class MaskingNoise:
             level_db_hl, why = self.cover.noise_db_hl, self.cover.why
             self.due = None
             if level_db_hl is not None and why is not None:
-                frequency_hz = presentation.frequency_hz
-                self.due = Mask(number, route.noise, frequency_hz, level_db_hl, why)
+                hz = presentation.frequency_hz
+                self.due = Mask(number, route.noise, hz, level_db_hl, why)
         elif self.due is not None:
-            possible = self._masker.can_mask
-            self.due = replace(self.due, number=number) if possible else None
+            self.due = replace(self.due, number=number) if self._masker.can_mask else None
         played, self._plays = self._plays, self.due is not None
         self.changed = _sound(before) != _sound(self.due)
         if self.due is not None:
@@ -90,7 +79,6 @@ class MaskingNoise:
         return [Unmask(), tells.UnmaskedTold(number, refusal)]
 
     def note_silence(self) -> None:
-        """Remember that none plays any more."""
         self._plays = False
 
 

@@ -11,9 +11,8 @@ the Gaussian distribution"). The window ends where few answers come later, and w
 later press still is the answer, up to twice that time: a silence is taken in when the pause after
 it is over. So a short window costs no answers.
 
-Few people are slow, and no time of usual people is spent to find out. But a first press that
-follows a tone without an answer may be meant for that one. From then on a tone is waited for
-longer, until a press can be meant for one tone only: then it is known how slow the listener is.
+Few people are slow. But a first press after a tone without an answer may be meant for that one:
+then tones are waited for longer, until a press can be meant for one tone only.
 """
 
 import math
@@ -54,20 +53,11 @@ FASTEST_US: Final = 100_000  # what is pressed sooner is a guess, and tells noth
 
 
 class Pace:
-    """The times of one test.
-
-    Parameters
-    ----------
-    settings : Settings
-        Of the test.
-    """
+    """The times of one test."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._count = 0.0
-        self._sum = 0.0
-        self._sum_of_squares = 0.0
-        self._window_us: int | None = None  # until the next answer
+        self._count = self._sum = self._sum_of_squares = 0.0  # of logarithms of response times
         self._late_may_come = False  # the press to a tone that counts as not answered
         self._long_waits = 0  # that are left
 
@@ -99,10 +89,13 @@ class Pace:
 
     @property
     def again_us(self) -> int:
-        """Return up to which time after the press of an answer another one belongs to it."""
-        # No tone that begins after the least pause can be answered so soon.
-        s = self._settings
-        return min(AGAIN_US_MAX, 1000 * (s.pause_ms_min + s.response_ms_min))
+        """Return up to which time after the press of an answer another one belongs to it.
+
+        No tone that begins after the least pause can be answered so soon.
+        """
+        return min(
+            AGAIN_US_MAX, 1000 * (self._settings.pause_ms_min + self._settings.response_ms_min)
+        )
 
     @property
     def pause_s(self) -> float:
@@ -120,7 +113,6 @@ class Pace:
             return
         self._long_waits = 0
         x = log(1e-6 * max(response_us, FASTEST_US))
-        self._window_us = None
         self._count += 1.0
         self._sum += x
         self._sum_of_squares += x * x
@@ -154,11 +146,6 @@ class Pace:
     @property
     def window_us(self) -> int:
         """Return how long after its onset a tone is waited for."""
-        if self._window_us is None:
-            self._window_us = self._window_of_listener_us()
-        return self._window_us
-
-    def _window_of_listener_us(self) -> int:
         shortest_ms = self._settings.window_ms_min
         if self._settings.response_window_ms is not None:
             return 1000 * shortest_ms

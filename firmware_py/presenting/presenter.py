@@ -11,22 +11,22 @@ the silence begins one pause after the last answer, or after the end of its tone
 After a disturbance the board is first asked for its time.
 
 The first press in the window is the answer, with the button it was of: heard, or unsure. After a
-press before the tone could be heard the tone is asked again, once, after a new pause. Further such
-presses are passed over, so that a listener who presses all the time does not hold up the test. So
-is a second press for the same tone (`silent_time.py`).
-Where there is no second button its presses mean nothing.
+press before the tone could be heard the tone is asked again, once, after a new pause; further such
+presses, and a second one for the same tone (`silent_time.py`), hold up nothing.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
 from firmware_py.presenting.masking_noise import Masker, MaskingNoise
 from firmware_py.presenting.pace import Pace
 from firmware_py.presenting.silent_time import SilentTime
-from firmware_py.presenting.trial import Answer, Trial, TrialTimes
 from firmware_py.terms import events, tells
 from firmware_py.terms.events import UNSURE_BUTTON, Action, Event
+from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
-from firmware_py.terms.reasons import Code, Reasons, reason
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 
@@ -45,21 +45,54 @@ TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
 SILENT_STATES: Final = (PAUSE_BEFORE, LATE)  # nothing sounds, and a press of nothing may be heard
 
 
-class Presenter:
-    """Presents one stimulus after the other.
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a presentation, at `at_us` of the board's time.
 
-    Attributes
-    ----------
-    state : str
-        One of the states above.
-    trial, times
-        What is under way or due, and its times.
-    answer : Answer or None
-        When there is one the presentation is over, and waits for `begin`.
-    failure : reasons, why the test cannot go on; none: it can.
-    silent_time, pace
-        What the pauses tell of presses without a tone, and the times of this test.
+    `response_us`: from the onset to the press; None for a catch trial, or without a press.
     """
+
+    heard: bool | None
+    at_us: int
+    response_us: int | None = None
+
+    @property
+    def response_s(self) -> float | None:
+        """Return the same in seconds; None of a time that is no evidence, of a press or without."""
+        low_s, high_s = RESPONSE_TIME_LIMITS_S
+        response_s = (self.response_us or 0) / 1e6
+        return response_s if low_s <= response_s <= high_s else None
+
+
+@dataclass
+class Trial:
+    """What is presented, under which number, and what came of it so far."""
+
+    number: int
+    route: Route
+    presentation: Presentation | None = None  # None: before the first
+    starts: int = 0
+    early_presses: int = 0
+    void_why: Reason | None = None  # of the last start that came to nothing
+
+    @property
+    def is_catch(self) -> bool:
+        return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
+
+
+@dataclass
+class TrialTimes:
+    """Its times: when it began, on the board's clock; and what is waited for, on the host's."""
+
+    onset_us: int | None = None  # of the tone or silence, on the board's clock; None: not known yet
+    pause_since_us: int = 0  # on the board's clock
+    pause_began_us: int = 0
+    deadline_us: int = 0
+    asked: bool = False  # the board was asked for its time in this wait
+
+
+class Presenter:
+    """Presents one stimulus after the other."""
 
     def __init__(self, settings: Settings, route: Route, masker: Masker) -> None:
         self._settings = settings
@@ -68,10 +101,10 @@ class Presenter:
         self.pace = Pace(settings)
         self.silent_time = SilentTime(self.pace)
         self.state = READY
-        self.trial = Trial(0, route)
+        self.trial = Trial(0, route)  # that is under way or due
         self.times = TrialTimes()
-        self.answer: Answer | None = None
-        self.failure: Reasons = ()
+        self.answer: Answer | None = None  # with it the presentation is over, and waits for `begin`
+        self.failure: Reasons = ()  # why the test cannot go on; none: it can
         self.board_ready = True  # the tone generator answers
         self._doubted = False  # whether nothing that the board tells of the tone counts
 
@@ -209,9 +242,7 @@ class Presenter:
 
     def _take_press(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
-        if unsure and not self._settings.unsure_button:
-            return []
-        if self.silent_time.again(at_us):
+        if (unsure and not self._settings.unsure_button) or self.silent_time.again(at_us):
             return []
         heard = None if unsure else True
         if self.trial.is_catch:
@@ -301,11 +332,23 @@ class Presenter:
             return self._begin_silence(now_us)
         self.trial.starts += 1
         if self.trial.starts > STARTS_MAX:
-            self.failure = (self.trial.failure(),)
+            number, why = self.trial.number, self.trial.void_why
+            but = why and reason(Code.NOT_PLAYED_BUT, number=number, why=why)
+            self.failure = (but or reason(Code.NOT_PLAYED, number=number),)
             return []
         self.state = STARTING
-        told = self.trial.tell(tone, self.noise)
-        play = self.trial.command(tone, self._settings, self.pace.pulses)
+        trial, due, s = self.trial, self.noise.due, self._settings
+        told = tells.ToneTold(
+            trial.number, trial.route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
+            tone.information_bits,
+            noise_db_hl=due.level_db_hl if due else None,
+            unmasked=self.noise.cover.why if due is None else None,
+        )  # fmt: skip
+        play = events.Play(
+            trial.number, trial.route, tone.frequency_hz, tone.level_db_hl, s.pulse_on_ms,
+            s.pulse_off_ms, self.pace.pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
+            tone.why,
+        )  # fmt: skip
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:

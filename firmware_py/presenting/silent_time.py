@@ -20,17 +20,11 @@ TWICE_USUAL: Final = 2  # who presses twice does so for one answer in so many at
 
 
 class SilentTime:
-    """The pauses since the last silent trial.
-
-    Attributes
-    ----------
-    stray_presses : int
-        How many presses there were without a tone, so far.
-    """
+    """The pauses since the last silent trial."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
-        self.stray_presses = 0
+        self.stray_presses = 0  # without a tone, so far
         self._silent_us = 0
         self._pressed = False
         self._counts = False
@@ -61,9 +55,8 @@ class SilentTime:
 
         If so it is counted. If not, it is a press as any other.
         """
-        if self._answered_us is None:
-            return False
-        if not 0 <= pressed_us - self._answered_us <= self._pace.again_us:
+        answered_us = self._answered_us
+        if answered_us is None or not 0 <= pressed_us - answered_us <= self._pace.again_us:
             return False
         self._pressed_twice += 1
         self.stray_presses += self._usual

@@ -5,7 +5,7 @@ They change nothing: what is proposed, `HearingTest` does. A test is over when n
 anything.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,17 +30,8 @@ class Known:
     ear_check: EarCheck
 
     @property
-    def ears(self) -> list[EarTest]:
-        return [*self.cross_hearing.ears.values()]
-
-    @property
     def by_air(self) -> list[EarTest]:
-        return [ear for ear in self.ears if not ear.route.by_bone]
-
-    @property
-    def unheard(self) -> list[EarTest]:
-        """Return the ears in which nothing was heard, and of which nobody was asked who does."""
-        return [ear for ear in self.ears if ear.asks_equipment]
+        return [ear for ear in self.cross_hearing.ears.values() if not ear.route.by_bone]
 
     def asked_again(self) -> tuple[list[Again], Again | None]:
         """Return which tones are wanted behind noise, and the first route to be asked again.
@@ -73,13 +64,6 @@ class Present:
 
 
 @dataclass(frozen=True)
-class AskEar:
-    """Go on with an ear, by its own reasons to ask; this ends the search."""
-
-    route: Route
-
-
-@dataclass(frozen=True)
 class Wait:
     """Wait until the operator put earphones or vibrator there; this ends the search."""
 
@@ -101,17 +85,20 @@ class AskAgain:
 
 
 @dataclass(frozen=True)
-class BeginConfirmation:
+class _OfEar:
+    route: Route
+
+
+class AskEar(_OfEar):
+    """Go on with an ear, by its own reasons to ask; this ends the search."""
+
+
+class BeginConfirmation(_OfEar):
     """Have an ear measure the chosen frequencies once more."""
 
-    route: Route
 
-
-@dataclass(frozen=True)
-class BeginWhoHears:
+class BeginWhoHears(_OfEar):
     """Have the operator say who hears the tones of an ear."""
-
-    route: Route
 
 
 Step = Present | AskEar | Wait | WantBehindNoise | AskAgain | BeginConfirmation | BeginWhoHears
@@ -123,9 +110,9 @@ def placed(known: Known, route: Route, *steps: Step, noise: bool = False) -> Ste
 
     `noise`: in the other ear, where a route has it now and then only.
     """
-    noise = noise or route in known.cross_hearing.asked_again
-    place = known.cross_hearing.needed_place(route, noise)
-    return steps if place is None else (Wait(place),)
+    way = known.cross_hearing.ways[route]
+    place = way.place(noise or way.asked_again is not None)
+    return steps if known.cross_hearing.placing.is_at(place) else (Wait(place),)
 
 
 class WhichEarIsWhich:
@@ -160,7 +147,7 @@ class BehindNoise:
     words = "`more-noise`"
 
     def propose(self, known: Known, /) -> Steps:
-        return _check(known, known.cross_hearing.next_behind_noise())
+        return _check(known, known.cross_hearing.next_check(placed=True))
 
 
 class AskedAgain:
@@ -203,8 +190,7 @@ class WhoHearsBeforeBone:
     words = "`who-hears`"
 
     def propose(self, known: Known, /) -> Steps:
-        unheard = [ear.route for ear in known.unheard if not ear.route.by_bone]
-        return _who_hears(known, unheard) if known.cross_hearing.bone.next_route() else ()
+        return _who_hears(known, known.by_air) if known.cross_hearing.bone.next_route() else ()
 
 
 class EarByBone:
@@ -235,7 +221,7 @@ class WhoHears:
     words = "`who-hears`"
 
     def propose(self, known: Known, /) -> Steps:
-        return _who_hears(known, [ear.route for ear in known.unheard])
+        return _who_hears(known, known.cross_hearing.ears.values())
 
 
 # The order of a whole test, both ears and routes.
@@ -271,8 +257,11 @@ def _check(known: Known, check: tuple[Route, Presentation] | None) -> Steps:
     return () if check is None else placed(known, check[0], Present(*check), noise=True)
 
 
-def _who_hears(known: Known, routes: Sequence[Route]) -> Steps:
-    return placed(known, routes[0], BeginWhoHears(routes[0]), AskEar(routes[0])) if routes else ()
+def _who_hears(known: Known, ears: Iterable[EarTest]) -> Steps:
+    for ear in ears:
+        if ear.asks_equipment:
+            return placed(known, ear.route, BeginWhoHears(ear.route), AskEar(ear.route))
+    return ()
 
 
 def table_lines() -> Iterator[str]:

@@ -5,13 +5,12 @@ from typing import Final
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.route import Route
 
+OF_EAR_MAX: Final = 10  # are told of an ear: one more tells nothing more
+
 
 def serial_of(board: str) -> str:
     """Return the serial number of a tone generator told by name and serial number."""
     return board.partition(" ")[2]
-
-
-OF_EAR_MAX: Final = 10  # are told of an ear: one more tells nothing more
 
 
 class Boards:
@@ -37,8 +36,6 @@ class Boards:
         return len({tuple(of_ear) for of_ear in self._by_route.values()}) > 1
 
     def remark(self) -> Reason:
-        by_ear = [
-            reason(Code.BOARDS_OF_EAR, ear=str(route), boards=of)
-            for route, of in self._by_route.items()
-        ]
+        code, of_ears = Code.BOARDS_OF_EAR, self._by_route.items()
+        by_ear = [reason(code, ear=str(route), boards=of) for route, of in of_ears]
         return reason(Code.EARS_BY_BOARDS, by_ear=by_ear)

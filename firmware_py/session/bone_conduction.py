@@ -16,7 +16,7 @@ from firmware_py.inference.mixture import bone_prior
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.person import Person
 from firmware_py.terms.presentation import Observation, without
 from firmware_py.terms.route import BONE, BY_BONE, Route
 
@@ -38,34 +38,16 @@ class WithoutNoise:
 
 
 class BoneConduction:
-    """The bone tests of one session.
+    """The bone tests of one session; `ears`: those that are tested, by all routes."""
 
-    Parameters
-    ----------
-    ears : mapping of Route to EarTest
-        Those that are tested, by all routes.
-    person : Person, optional
-        Who is tested.
-
-    Attributes
-    ----------
-    tests : dict of Route to EarTest
-        Those by bone.
-    without_noise : dict of Route to WithoutNoise
-        Of the ears that are, or were, asked again with it.
-    gaps : GapPrior or None
-        What people have of air-bone gaps; None: what is shipped. Research puts its own here.
-    prior : PopulationPrior or None
-        What people have by air; None: what is shipped.
-    """
-
-    def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
+    def __init__(self, ears: Mapping[Route, "EarTest"], person: Person) -> None:
         self._ears = ears
         self._person = person
         self.tests = {route: ear for route, ear in ears.items() if route.kind is BY_BONE}
+        # Of the ears that are, or were, asked again with it.
         self.without_noise: dict[Route, WithoutNoise] = {}
-        self.gaps: GapPrior | None = None
-        self.prior: PopulationPrior | None = None
+        self.gaps: GapPrior | None = None  # what people have of air-bone gaps; research has its own
+        self.prior: PopulationPrior | None = None  # what people have by air; None: what is shipped
 
     def next_route(self) -> Route | None:
         """Return the bone test that is under way or next, None if there is none.
@@ -125,15 +107,10 @@ class BoneConduction:
         answers: silences are. Either way each of them counts once, here, and must not be given to
         the estimator again. (When they were, bands were too narrow by a quarter.)
 
-        Parameters
-        ----------
-        route : Route
-            By bone; what was found without noise has been kept.
-        suspects : sequence of Observation
-            The answers that the other cochlea may have given.
+        `route`: by bone; what was found without noise has been kept. `suspects`: the answers that
+        the other cochlea may have given.
         """
-        ear = self._ears[route]
-        knots_hz = self._ears[route].estimator.knots_hz
+        ear, knots_hz = self._ears[route], self._ears[route].estimator.knots_hz
         by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
         own_answers = without(ear.evidence.tones, suspects)
         not_heard, log_evidence = ear.would_tell(by_air, own_answers)
@@ -181,11 +158,10 @@ class BoneConduction:
 
     def _by_air(self, ear: str, frequencies_hz: tuple[float, ...]) -> Curves:
         """Return what is known of an ear by air; of one that is not tested, what people have."""
-        air = self._ears.get(Route(ear))
-        if air is None or not self._air_known(ear):
+        if Route(ear) not in self._ears or not self._air_known(ear):
             person = self._person
             return bone_prior.people(person.age_years, person.sex, frequencies_hz, self.prior)
-        return _curves_at(air.estimator, frequencies_hz)
+        return _curves_at(self._ears[Route(ear)].estimator, frequencies_hz)
 
 
 def _curves_at(air: "ThresholdEstimator", frequencies_hz: tuple[float, ...]) -> Curves:
@@ -193,9 +169,8 @@ def _curves_at(air: "ThresholdEstimator", frequencies_hz: tuple[float, ...]) -> 
 
     Between knots a sum has other bits on other machines: at these frequencies it is one term.
     """
-    known_hz = [
-        f for f in air.knots_hz if air.frequency_range_hz[0] <= f <= air.frequency_range_hz[1]
-    ]
+    low_hz, high_hz = air.frequency_range_hz
+    known_hz = [f for f in air.knots_hz if low_hz <= f <= high_hz]
     nearest = [min(known_hz, key=lambda k: abs(k - f)) for f in frequencies_hz]
     asked_hz = sorted({*nearest})
     at = [asked_hz.index(f) for f in nearest]

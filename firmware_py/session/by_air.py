@@ -32,13 +32,11 @@ class Air(Way):
         return level_db_hl - self.skull.earphones.attenuation_db(frequency_hz)
 
     def noise_db_hl(self, tone: Presentation, other: Threshold) -> float:
-        return masking.noise_db_hl(
-            tone.level_db_hl,
-            self.skull.earphones.attenuation_db(tone.frequency_hz),
-            other,
-            self.skull.highest_noise_db_hl(self.route, tone.frequency_hz),
-            self._own_gap_db(tone.frequency_hz),
-        )
+        f = tone.frequency_hz
+        attenuation_db = self.skull.earphones.attenuation_db(f)
+        highest_db_hl = self.skull.highest_noise_db_hl(self.route, f)
+        gap_db = self._own_gap_db(f)
+        return masking.noise_db_hl(tone.level_db_hl, attenuation_db, other, highest_db_hl, gap_db)
 
     def _own_gap_db(self, frequency_hz: float) -> float:
         """Return the air-bone gap of the ear that is reckoned with when noise crosses to it.
@@ -106,12 +104,9 @@ class Air(Way):
         if missed is None:
             return verdict
         why = reason(
-            Code.MOVES_WITH_NOISE,
-            level_db_hl=missed.level_db_hl,
-            frequency_hz=missed.frequency_hz,
-            noise_db_hl=missed.noise_db_hl,
-            ear=str(self.route.noise),
-        )
+            Code.MOVES_WITH_NOISE, level_db_hl=missed.level_db_hl, frequency_hz=missed.frequency_hz,
+            noise_db_hl=missed.noise_db_hl, ear=str(self.route.noise),
+        )  # fmt: skip
         return Verdict(MaskingMark.UNCERTAIN, why, verdict.air_bone_gap_db)
 
     def gap_db(self, estimate: Estimate, other: Threshold, noise: float | None) -> float | None:
@@ -123,11 +118,10 @@ class Air(Way):
         return gap_db if gap_db < other.gap_possible_db else None
 
     def next_check(self) -> Presentation | None:
-        check = self._check()
+        check, why = self._check(), Why.MORE_NOISE
         if check is None:
             return None
-        f, level_db_hl = check.frequency_hz, check.level_db_hl
-        return Presentation(Purpose.PLATEAU, f, level_db_hl, why=Why.MORE_NOISE)
+        return Presentation(Purpose.PLATEAU, check.frequency_hz, check.level_db_hl, why=why)
 
     def begin_check(self) -> None:
         self._plateau.due = self._check()

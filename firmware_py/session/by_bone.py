@@ -1,24 +1,70 @@
 """By a vibrator: what of a test is the ear's own, and how it is asked for that.
 
 Without noise either cochlea may answer. What matters of an ear is asked again with noise, where
-that can be of the right level; and behind noise that may be too much, where it cannot
-(`behind_noise.py`).
+that can be of the right level; and behind noise that may be too much, where it cannot.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from firmware_py.ear.threshold_estimates import Estimate, Unmasked
 from firmware_py.session import masking
-from firmware_py.session.behind_noise import TIMES, BehindNoise
-from firmware_py.session.placing import Place
 from firmware_py.session.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN
 from firmware_py.session.skull import Skull
 from firmware_py.session.way import Again, Way
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
-from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
+from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
+
+TIMES: Final = 2  # a tone behind noise has to be heard
+
+
+class BehindNoise:
+    """The tones of an ear by bone that are asked behind noise which may hide them.
+
+    Where least noise is more than most a silence tells nothing: the noise may have crossed the head
+    and hidden the tone from the ear that is asked. But a tone that is heard, behind noise enough to
+    keep the other cochlea from it, is this ear's, however much of the noise crosses. So it is asked
+    a little above what was found without noise, with the least noise that is enough: heard, the
+    threshold lies between the two, and is this ear's. It is the plateau of clinics with two noises,
+    none and enough. One press may be an accident: a tone has to be heard each time.
+    """
+
+    def __init__(self) -> None:
+        self._wanted: dict[float, Presentation] = {}  # by frequency, each once
+        self._heard: dict[float, list[Observation]] = {}  # of those that are still to be asked
+
+    def new_ones(self, tones: Iterable[Presentation | None]) -> tuple[Presentation, ...]:
+        """Return those that were not wanted before."""
+        return tuple(each for each in tones if each and each.frequency_hz not in self._wanted)
+
+    def want(self, tones: Iterable[Presentation]) -> None:
+        """Have new ones be asked."""
+        for tone in tones:
+            self._wanted[tone.frequency_hz] = tone
+            self._heard[tone.frequency_hz] = []
+
+    @property
+    def due(self) -> list[Presentation]:
+        """Return what is still to be asked, in order."""
+        return [self._wanted[frequency_hz] for frequency_hz in self._heard]
+
+    def take_answer(self, tone: Presentation, heard: bool, cover: Cover) -> list[Observation]:
+        """Take the answer to a tone that is due; return the answers that count by now.
+
+        None of them do if one was a silence, or the noise did not play.
+        """
+        answers = self._heard[tone.frequency_hz]
+        tells = heard and cover.noise_db_hl is not None
+        if tells:
+            answers.append(Observation(replace(tone, purpose=Purpose.MEASURE), True, cover))
+            if len(answers) < TIMES:
+                return []
+        del self._heard[tone.frequency_hz]
+        return answers if tells else []
 
 
 class Bone(Way):
@@ -35,31 +81,17 @@ class Bone(Way):
         return level_db_hl - masking.SKULL_DB
 
     def noise_db_hl(self, tone: Presentation, other: masking.Threshold) -> float:
+        f, earphones = tone.frequency_hz, self.skull.earphones
         return masking.bone_noise_db_hl(
-            tone.level_db_hl,
-            self.skull.earphones.attenuation_db(tone.frequency_hz),
-            self.skull.earphones.occlusion_db(tone.frequency_hz),
-            other,
-            self.skull.highest_noise_db_hl(self.route, tone.frequency_hz),
-        )
-
-    def place(self, noise: bool) -> Place:
-        """Return where it has to be: without noise the other ear is open.
-
-        An earphone makes it hear bone better.
-        """
-        return Place(self.route.ear, noise)
+            tone.level_db_hl, earphones.attenuation_db(f), earphones.occlusion_db(f), other,
+            self.skull.highest_noise_db_hl(self.route, f),
+        )  # fmt: skip
 
     def let_begin(self) -> None:
         """Let the ear begin with what air told of it and of the listener."""
         if self.ear.evidence.listener is None:
             expected = self.skull.bone.by_either(self.route)
             self.ear.begin_by_bone(expected, self.skull.ears[Route(self.route.ear)])
-
-    @property
-    def begins_without_noise(self) -> bool:
-        """Return whether either cochlea may answer: what matters is asked again with noise."""
-        return self.asked_again is None
 
     def explains_both(self, estimate: Estimate) -> bool:
         return self.skull.bone.gap_db(self.route, estimate) < masking.GAP_MASKED_DB

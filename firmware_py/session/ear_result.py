@@ -20,25 +20,19 @@ def result_of(ear: EarTest) -> EarResult:
     """Return what was found of an ear; nobody has looked at masking here."""
     verdict, reasons = verdict_of(ear)
     listener = ear.estimator.hyperparameters
+    tally, catches = ear.tally, ear.catch_trials
     return EarResult(
-        ear.route,
-        ear.outcome,
-        ear.why,
+        ear.route, ear.outcome, ear.why,
         tuple(_threshold(ear, each) for each in suppose(ear.audiogram.told_estimates())),
-        ear.tally.tones,
-        ear.tally.heard,
-        ear.tally.unsure,
-        ear.catch_trials.count,
-        ear.catch_trials.false_alarms,
-        ear.catch_trials.unsure_alarms,
+        tally.tones, tally.heard, tally.unsure,
+        catches.count, catches.false_alarms, catches.unsure_alarms,
         None if ear.retest is None else ear.retest.difference_db,
         clinical_offset_db(
             listener.response_noise_db, listener.lapse_rate, listener.false_alarm_rate
         ),
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
-        verdict=verdict,
-        reasons=reasons,
-    )
+        verdict=verdict, reasons=reasons,
+    )  # fmt: skip
 
 
 def result_in(
@@ -61,7 +55,7 @@ def result_in(
 
 
 def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
-    verdicts = cross_hearing.verdicts(ear.route)
+    verdicts = cross_hearing.ways[ear.route].verdicts()
     thresholds = []
     for each in result.thresholds:
         verdict = verdicts[each.frequency_hz]
@@ -76,7 +70,7 @@ def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
     """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
         return Verdict.NOT_TESTED, failed
-    doubts = (*_why_doubtful(ear),)
+    doubts = (reason(Code.ENDED_EARLY),) * (not ear.found) + (*_doubted_stories(ear),)
     return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
 
 
@@ -88,7 +82,6 @@ def verdict_so_far(ear: EarTest) -> Verdict:
 
 
 def _why_not_tested(ear: EarTest) -> Reasons:
-    """Say why there was no test at all; nothing if there was one."""
     if ear.tally.tones == 0:
         return (reason(Code.NOT_BEGUN_YET),)
     if ear.outcome == Outcome.UNRELIABLE:
@@ -97,13 +90,6 @@ def _why_not_tested(ear: EarTest) -> Reasons:
         return (reason_by(ear.route, Code.NOTHING_HEARD),)
     story = ear.listening.likely()
     return () if story is None else (story_reason(story, ear.evidence.tones, ear.route),)
-
-
-def _why_doubtful(ear: EarTest) -> Iterator[Reason]:
-    """Say what leaves it in doubt if there was a test."""
-    if not ear.found:
-        yield reason(Code.ENDED_EARLY)
-    yield from _doubted_stories(ear)
 
 
 def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
@@ -117,37 +103,18 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
 
 
 def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
-    """Return what may be said of a frequency."""
     by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
     mark = found.mark if by_frequency else ear.outcome
-    if _may_be_felt(ear, found) and mark == Outcome.MEASURED:
+    floor_db_hl, highest_db_hl = ear.levels.floor_db_hl, ear.levels.limit_db_hl(found.frequency_hz)
+    felt_db_hl = ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
+    # The skin may have answered: the band reaches up to where that begins.
+    if found.high_db_hl >= felt_db_hl and mark == Outcome.MEASURED:
         mark = Outcome.INCOMPLETE
-    threshold = ThresholdResult(
-        found.frequency_hz,
-        mark,
-        found.mean_db_hl,
-        found.sd_db,
-        found.low_db_hl,
-        found.high_db_hl,
-        _limit_beyond(ear, mark, found.frequency_hz, by_frequency),
-        floor_db_hl=ear.levels.floor_db_hl,
-        ceiling_db_hl=ear.levels.limit_db_hl(found.frequency_hz),
-    )
-    return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
-
-
-def _may_be_felt(ear: EarTest, found: Estimate) -> bool:
-    """Return whether the skin may have answered: the band reaches up to where that begins."""
-    return found.high_db_hl >= ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
-
-
-def _limit_beyond(
-    ear: EarTest, mark: Outcome, frequency_hz: float, by_frequency: bool
-) -> float | None:
-    """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
-    if mark == Outcome.HEARS_ALL:
-        return ear.levels.floor_db_hl
+    beyond_db_hl = floor_db_hl if mark == Outcome.HEARS_ALL else None
     if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
-        felt_db_hl = ear.route.kind.vibrotactile_db_hl(frequency_hz)
-        return min(ear.levels.limit_db_hl(frequency_hz), felt_db_hl)
-    return None
+        beyond_db_hl = min(highest_db_hl, felt_db_hl)
+    threshold = ThresholdResult(
+        found.frequency_hz, mark, found.mean_db_hl, found.sd_db, found.low_db_hl, found.high_db_hl,
+        beyond_db_hl, floor_db_hl=floor_db_hl, ceiling_db_hl=highest_db_hl,
+    )  # fmt: skip
+    return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)

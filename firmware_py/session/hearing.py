@@ -3,7 +3,7 @@
 It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from firmware_py.ear import course
@@ -15,25 +15,21 @@ from firmware_py.ear.objective import Objective, objective_of
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.stories import Story
 from firmware_py.presenting.answers_given import AnswersGiven
-from firmware_py.presenting.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
-from firmware_py.presenting.trial import Answer
-from firmware_py.session.agenda import (
-    SESSION_REASONS,
-    AskAgain,
-    AskEar,
-    BeginConfirmation,
-    BeginWhoHears,
-    Known,
-    Present,
-    Step,
-    Wait,
-    WantBehindNoise,
+from firmware_py.presenting.presenter import (
+    FINISHED,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    Answer,
+    Presenter,
 )
+from firmware_py.session import agenda
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
 from firmware_py.session.remarks import remarks_on
+from firmware_py.session.skull import Skull
 from firmware_py.session.time_to_go import TimeToGo
 from firmware_py.session.which_ear import EarCheck
 from firmware_py.terms import events, tells
@@ -47,33 +43,16 @@ from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 
 ANY_EARPHONES: Final = Earphones()
-_CROSS_HEARD: Final = reason(Code.CROSS_HEARD)
 
 
 class HearingTest:
     """One hearing test of one or both ears.
 
-    Parameters
-    ----------
-    settings : Settings
-        Of this test.
-    person : Person, optional
-        Who is tested.
-    highest_db_hl : callable, optional
-        Of route and frequency: the highest level that can be reached there. A function without
-        memory, as all of this is.
-    earphones : Earphones, optional
-        What they let through to the other ear, and what noise they take; unknown: the least of any.
-    prior : PopulationPrior, optional
-        In place of the one that is shipped.
+    `highest_db_hl`: of route and frequency, the highest level that can be reached there; a function
+    without memory, as all of this is. `earphones`: what they let through to the other ear, and what
+    noise they take; unknown: the least of any. `prior`: in place of the one that is shipped. Raises
+    `SettingError` if the estimator does not take these settings, or this person's age or sex.
 
-    Raises
-    ------
-    SettingError
-        If the estimator does not take these settings, or this person's age or sex.
-
-    Notes
-    -----
     `handle` is a pure function of the events so far: the same events give the same actions, to the
     bit. Resuming and replaying a session rest on this.
     """
@@ -91,7 +70,7 @@ class HearingTest:
             route: EarTest(route, settings, person, highest_db_hl, prior)
             for route in settings.tested_routes
         }
-        self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
+        self.cross_hearing = CrossHearing(Skull(settings, self.ears, earphones, person))
         self.cross_hearing.bone.prior = prior
         self.placing = self.cross_hearing.placing
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
@@ -106,30 +85,20 @@ class HearingTest:
 
     @property
     def state(self) -> str:
-        """Return where the test is: one of the states of the presenter."""
         return self.presenter.state
 
     @property
     def board(self) -> str:
-        """Return the tone generator that answered last; "": unknown."""
         return self.boards.now
 
     @property
     def number(self) -> int:
-        """Return the number of the presentation under way or due."""
         return self.presenter.trial.number
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event at a time of the session, and say what to do.
+        """Take in one event, and say what to do.
 
-        Parameters
-        ----------
-        now_us : int
-            Time since the session began, microseconds; never less than at the event before.
-
-        Returns
-        -------
-        list of Action
+        `now_us`: time since the session began, microseconds; never less than at the event before.
         """
         if self.state == FINISHED:
             return []
@@ -165,14 +134,10 @@ class HearingTest:
         known = self.cross_hearing, self.ear_check.found, self.boards
         found = [(ear, result_in(ear, *known)) for ear in self.ears.values()]
         return SessionResult(
-            self.outcome,
-            tuple(of_ear for _, of_ear in found),
-            self.number,
-            self.presenter.silent_time.stray_presses,
-            self.given.mean_response_ms,
-            tuple(remarks_on(found, *known)),
-            self.ear_check.found,
-        )
+            self.outcome, tuple(of_ear for _, of_ear in found), self.number,
+            self.presenter.silent_time.stray_presses, self.given.mean_response_ms,
+            tuple(remarks_on(found, *known)), self.ear_check.found,
+        )  # fmt: skip
 
     def _start(self, now_us: int, can_mask: bool) -> list[Action]:
         if self.state != READY:
@@ -256,13 +221,16 @@ class HearingTest:
         """Go on with what is next; `since_us`: the board's time of the answer before."""
         actions: list[Action] = []
 
-        def do(step: Step) -> bool:
+        def do(step: agenda.Step) -> bool:
             match step:
-                case Present(route, tone):
+                case agenda.Present(route, tone):
                     actions.extend(self._present(now_us, route, tone, since_us))
-                case AskEar(route):
-                    actions.extend(self._ask(now_us, route, since_us))
-                case Wait(place):
+                case agenda.AskEar(route):
+                    self.cross_hearing.ways[route].let_begin()
+                    number, objective = self.number + 1, self.objective()
+                    tone = course.next_presentation(self.ears[route], number, objective)
+                    actions.extend(self._present(now_us, route, tone, since_us))
+                case agenda.Wait(place):
                     self.placing.wait_for(place)
                     actions.extend([tells.PlacingTold(self.placing.why), *self.presenter.pause()])
                 case _:
@@ -270,31 +238,25 @@ class HearingTest:
                     return False
             return True
 
-        known = Known(self.settings, self.cross_hearing, self.ear_check)
-        found = take_first(SESSION_REASONS, known, do)
+        known = agenda.Known(self.settings, self.cross_hearing, self.ear_check)
+        found = take_first(agenda.SESSION_REASONS, known, do)
         return actions if found else [*actions, *self._finish(SessionOutcome.COMPLETE)]
 
-    def _begin(self, now_us: int, step: Step) -> list[Action]:
+    def _begin(self, now_us: int, step: agenda.Step) -> list[Action]:
         """Do what a reason proposed before something is presented for it."""
         match step:
-            case WantBehindNoise(again):
-                self.cross_hearing.want_behind_noise(again)
-            case AskAgain(again):
-                self.cross_hearing.ask_again(again)
-                return [tells.EarAgainTold(again.route, _CROSS_HEARD)]
-            case BeginConfirmation(route):
+            case agenda.WantBehindNoise(again):
+                self.cross_hearing.ways[again.route].want_behind_noise(again)
+            case agenda.AskAgain(again):
+                self.cross_hearing.ways[again.route].ask_again(again)
+                return [tells.EarAgainTold(again.route, reason(Code.CROSS_HEARD))]
+            case agenda.BeginConfirmation(route):
                 self.ears[route].begin_confirmation()
-            case BeginWhoHears(route):
+            case agenda.BeginWhoHears(route):
                 self.ears[route].begin_equipment_check()
                 self._check_until_us = now_us + CHECK_US_MAX
                 return [tells.EquipmentCheckTold(route, self.ears[route].listening.why)]
         return []
-
-    def _ask(self, now_us: int, route: Route, since_us: int | None) -> list[Action]:
-        """Go on with an ear, by its own reasons to ask."""
-        self.cross_hearing.ways[route].let_begin()
-        tone = course.next_presentation(self.ears[route], self.number + 1, self.objective())
-        return self._present(now_us, route, tone, since_us)
 
     def objective(self) -> Objective:
         """Return what makes a tone the best now."""
@@ -304,7 +266,7 @@ class HearingTest:
         self, now_us: int, route: Route, tone: Presentation, since_us: int | None
     ) -> list[Action]:
         if tone.purpose == Purpose.PLATEAU:
-            self.cross_hearing.begin_check(route)
+            self.cross_hearing.ways[route].begin_check()
         told: list[Action] = []
         if route != self._told_route and not self.ear_check.under_way:
             self._told_route = route
@@ -314,7 +276,9 @@ class HearingTest:
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
         assert presentation is not None
-        _note_beside(self.ears.values(), ear, presentation)
+        for each in self.ears.values():
+            if each.route.ear == ear.route.ear and each is not ear:
+                each.levels.note_beside(presentation)  # by another route, in the same ear
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
         self.boards.take_answer(ear.route)
@@ -325,7 +289,9 @@ class HearingTest:
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
         check = presentation.purpose == Purpose.PLATEAU
         if check:
-            self.cross_hearing.take_check(ear.route, presentation, answer.heard, cover)
+            ear.levels.note_tone(presentation)
+            way = self.cross_hearing.ways[ear.route]
+            way.take_check(presentation, answer.heard is True, cover)
         else:
             course.take_answer(ear, presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
@@ -370,13 +336,6 @@ class HearingTest:
         self.outcome = outcome
         silence = self.presenter.fall_silent(FINISHED)
         return [silence, tells.FinishTold(outcome, why), events.Finish(self.result())]
-
-
-def _note_beside(ears: Iterable[EarTest], asked: EarTest, tone: Presentation) -> None:
-    """Have the tests of the same ear by other routes know the tone that it was given."""
-    for each in ears:
-        if each.route.ear == asked.route.ear and each is not asked:
-            each.levels.note_beside(tone)
 
 
 def _ear_over(ear: EarTest) -> list[Action]:

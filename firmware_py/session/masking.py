@@ -7,6 +7,7 @@ levels: noise of 60 dB just hides a tone of 60 dB HL in that ear.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from firmware_py.ear.levels import Highest, no_limit
@@ -58,7 +59,7 @@ OWN_MARGIN_DB: Final = 5.0
 # other ear's: British Society of Audiology, Recommended Procedure (2018), rule 2.
 GAP_MASKED_DB: Final = 10.0
 
-# Of frequency in Hz: by how much less a tone reaches the other cochlea, dB.
+# Of frequency in Hz: a difference, dB.
 Attenuation = Callable[[float], float]
 
 
@@ -70,11 +71,6 @@ class UnmaskableError(ValueError):
         self.why = reason(code)
 
 
-def least_attenuation_db(_frequency_hz: float) -> float:
-    """Return the attenuation of earphones that nobody knows."""
-    return EXTERNAL_DB
-
-
 def attenuation_db(kind: str, frequency_hz: float) -> float:
     """Return the interaural attenuation of a kind of earphones that can be relied on."""
     if kind != INSERT:
@@ -82,25 +78,24 @@ def attenuation_db(kind: str, frequency_hz: float) -> float:
     return INSERT_LOW_DB if frequency_hz <= INSERT_LOW_HZ_MAX else INSERT_HIGH_DB
 
 
-def most_occlusion_db(frequency_hz: float) -> float:
-    """Return the occlusion effect of earphones that nobody knows."""
-    return OCCLUSION_DB.get(frequency_hz, 0.0)
-
-
 def occlusion_db(kind: str, frequency_hz: float) -> float:
     """Return by how much better an ear hears by bone that a kind of earphones closes."""
     return (INSERT_OCCLUSION_DB if kind == INSERT else OCCLUSION_DB).get(frequency_hz, 0.0)
+
+
+# Of earphones that nobody knows.
+least_attenuation_db: Final = partial(attenuation_db, "")
+most_occlusion_db: Final = partial(occlusion_db, "")
 
 
 @dataclass(frozen=True)
 class Earphones:
     """What the rule has to know of the earphones and of the noise they can be given."""
 
-    attenuation_db: Attenuation = least_attenuation_db  # of frequency in Hz
+    attenuation_db: Attenuation = least_attenuation_db
     # of ear and frequency: the highest effective masking level that can be reached there
     highest_noise_db_hl: Highest = no_limit
-    # of frequency in Hz: by how much better an ear that they close hears by bone
-    occlusion_db: Attenuation = most_occlusion_db
+    occlusion_db: Attenuation = most_occlusion_db  # by how much better a closed ear hears by bone
 
 
 @dataclass(frozen=True)
@@ -116,9 +111,10 @@ class Threshold:
     @property
     def cochlea_db_hl(self) -> float:
         """Return the lowest level that the ear may hear when it comes through the skull."""
-        supposed_db_hl = min(self.low_db_hl, self.mean_db_hl - AIR_BONE_GAP_DB)
-        known_db_hl = self.bone_low_db_hl
-        return max(supposed_db_hl if known_db_hl is None else known_db_hl, COCHLEA_BEST_DB_HL)
+        low_db_hl = self.bone_low_db_hl
+        if low_db_hl is None:
+            low_db_hl = min(self.low_db_hl, self.mean_db_hl - AIR_BONE_GAP_DB)
+        return max(low_db_hl, COCHLEA_BEST_DB_HL)
 
     @property
     def gap_db(self) -> float:
@@ -130,8 +126,7 @@ class Threshold:
     @property
     def gap_possible_db(self) -> float:
         """Return the greatest air-bone gap that the ear can have: no cochlea is better than all."""
-        known_db_hl = self.bone_low_db_hl
-        best_db_hl = COCHLEA_BEST_DB_HL if known_db_hl is None else self.cochlea_db_hl
+        best_db_hl = COCHLEA_BEST_DB_HL if self.bone_low_db_hl is None else self.cochlea_db_hl
         return min(self.high_db_hl - best_db_hl, GAP_MAX_DB)
 
 
@@ -141,62 +136,26 @@ UNKNOWN_BY_BONE: Final = Threshold(AIR_BONE_GAP_DB, -math.inf, math.inf)
 
 
 def noise_db_hl(
-    level_db_hl: float,
-    attenuation_db: float,
-    other: Threshold,
-    highest_db_hl: float,
+    level_db_hl: float, attenuation_db: float, other: Threshold, highest_db_hl: float,
     own_gap_db: float = AIR_BONE_GAP_DB,
-) -> float:
+) -> float:  # fmt: skip
     """Return the level of the noise that a tone by air needs in the other ear, whole dB.
 
-    Parameters
-    ----------
-    level_db_hl : float
-        Of the tone.
-    attenuation_db : float
-        Between the ears, for tone and noise.
-    other : Threshold
-        Of the ear that shall not hear the tone.
-    highest_db_hl : float
-        Limit of the noise.
-    own_gap_db : float
-        The air-bone gap of the ear that hears the tone: what crosses to it is not kept out by that.
-
-    Raises
-    ------
-    UnmaskableError
-        If what masks enough would mask the tone itself, or is above the limit.
+    `attenuation_db`: between the ears, for tone and noise. `own_gap_db`: the air-bone gap of the
+    ear that hears the tone, which keeps out nothing that crosses to it. Raise `UnmaskableError` if
+    what masks enough would mask the tone itself, or is above `highest_db_hl`.
     """
     least = max(other.high_db_hl, level_db_hl - attenuation_db + other.gap_db)
     return _between(least, level_db_hl + attenuation_db - own_gap_db, highest_db_hl)
 
 
 def bone_noise_db_hl(
-    level_db_hl: float,
-    attenuation_db: float,
-    occlusion_db: float,
-    other: Threshold,
+    level_db_hl: float, attenuation_db: float, occlusion_db: float, other: Threshold,
     highest_db_hl: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return the level of the noise that a tone by bone needs in the other ear, whole dB.
 
-    Parameters
-    ----------
-    level_db_hl : float
-        Of the tone.
-    attenuation_db : float
-        Between the ears, for the noise.
-    occlusion_db : float
-        By how much better the other ear hears the tone for the earphone on it.
-    other : Threshold
-        Of the ear that shall not hear the tone.
-    highest_db_hl : float
-        Limit of the noise.
-
-    Raises
-    ------
-    UnmaskableError
-        If what masks enough would mask the tone itself, or is above the limit.
+    As by air; `attenuation_db`: between the ears, for the noise.
     """
     least = least_bone_noise_db_hl(level_db_hl, occlusion_db, other)
     return _between(least, level_db_hl + attenuation_db - OWN_MARGIN_DB, highest_db_hl)
@@ -205,14 +164,7 @@ def bone_noise_db_hl(
 def least_bone_noise_db_hl(level_db_hl: float, occlusion_db: float, other: Threshold) -> float:
     """Return the level of noise from which on the other ear cannot hear a tone by bone.
 
-    Parameters
-    ----------
-    level_db_hl : float
-        Of the tone.
-    occlusion_db : float
-        By how much better the other ear hears the tone for the earphone on it.
-    other : Threshold
-        Of the ear that shall not hear the tone.
+    `occlusion_db`: by how much better that ear hears the tone for the earphone on it.
     """
     # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
     louder_db = max(occlusion_db, other.gap_db)

@@ -22,24 +22,18 @@ EARPHONES: Final = Place()
 
 
 class Placing:
-    """What the operator said of where it is.
-
-    Attributes
-    ----------
-    wanted : Place or None
-        Where it is to be put: the test waits for the operator's word. None: it waits for none.
-    """
+    """What the operator said of where it is."""
 
     def __init__(self) -> None:
         self._place: Place | None = EARPHONES  # None: nobody knows
+        # Where it is to be put: the test waits for the operator's word. None: it waits for none.
         self.wanted: Place | None = None
 
-    def needed(self, place: Place) -> Place | None:
-        """Return a place if nothing is surely there."""
-        return None if place == self._place else place
+    def is_at(self, place: Place) -> bool:
+        """Return whether it is surely there."""
+        return place == self._place
 
-    def wait_for(self, place: Place | None) -> None:
-        """Wait until it is there; None: for nothing."""
+    def wait_for(self, place: Place) -> None:
         self.wanted = place
 
     def take_word(self, anew: bool) -> bool:
@@ -48,13 +42,11 @@ class Placing:
         The vibrator is where it was wanted. In a pause that was for something else it may have come
         off, and it has if somebody sits down `anew`: then it is wanted once more.
         """
-        asked, moved = self.wanted is not None, False
-        if asked and not anew:
-            self._place = self.wanted
-        else:
-            moved = self.forget()
-        self.wanted = None
-        return asked or moved
+        wanted, self.wanted = self.wanted, None
+        if wanted is not None and not anew:
+            self._place = wanted
+            return True
+        return self.forget() or wanted is not None
 
     def forget(self) -> bool:
         """Take in that a vibrator was moved; return whether there may be one."""

@@ -36,26 +36,12 @@ class Check:
 
     @classmethod
     def of(
-        cls,
-        frequency_hz: int,
-        level_db_hl: float,
-        attenuation_db: float,
-        other: Threshold,
+        cls, frequency_hz: int, level_db_hl: float, attenuation_db: float, other: Threshold,
         highest_db_hl: float,
-    ) -> Self | None:
+    ) -> Self | None:  # fmt: skip
         """Return the check of a tone; None: no noise that the other ear may have would tell.
 
-        Parameters
-        ----------
-        frequency_hz : int
-        level_db_hl : float
-            Of the tone.
-        attenuation_db : float
-            Between the ears, for tone and noise.
-        other : Threshold
-            Of the other ear.
-        highest_db_hl : float
-            Limit of the noise.
+        `attenuation_db`: between the ears, for tone and noise. `highest_db_hl`: limit of the noise.
         """
         crossing_db_hl = level_db_hl - attenuation_db
         possible_db = other.gap_possible_db
@@ -81,18 +67,13 @@ class Plateau:
     @property
     def over(self) -> bool:
         """Return whether no other frequency is asked."""
-        asked = self.missed is not None or len(self._heard) >= CHECKS_MAX
-        return asked or self._impossible
+        return self._impossible or self.missed is not None or len(self._heard) >= CHECKS_MAX
 
     def choose(self, said_hz: Iterable[int], checks: Mapping[int, Check]) -> Check | None:
         """Return the check that tells most: of the lowest frequency, and as many above as can be.
 
-        Parameters
-        ----------
-        said_hz : iterable of int
-            Where a gap of the other ear would explain the threshold.
-        checks : mapping of frequency to Check
-            Those that are possible.
+        `said_hz`: where a gap of the other ear would explain the threshold. `checks`: those that
+        are possible, by frequency.
         """
         if self.over or not checks:
             return None
@@ -120,11 +101,9 @@ class Plateau:
 
         None: nothing near it was heard with more noise.
         """
-        return max(
-            (
-                check.gap_db
-                for check in self._heard
-                if abs(math.log2(check.frequency_hz / frequency_hz)) <= REACH_OCTAVES
-            ),
-            default=None,
-        )
+        gaps_db = [
+            check.gap_db
+            for check in self._heard
+            if abs(math.log2(check.frequency_hz / frequency_hz)) <= REACH_OCTAVES
+        ]
+        return max(gaps_db, default=None)

@@ -50,7 +50,7 @@ def _masking_doubts(ear: EarResult, cross_hearing: CrossHearing) -> list[Reason]
         return []
     found: dict[Reason, list[int]] = {}
     inferred_hz = [e.frequency_hz for e in ear.thresholds if e.mark == Outcome.INFERRED]
-    for frequency_hz, verdict in cross_hearing.verdicts(ear.route).items():
+    for frequency_hz, verdict in cross_hearing.ways[ear.route].verdicts().items():
         if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
             assert verdict.why is not None, "it is uncertain"
             found.setdefault(verdict.why, []).append(frequency_hz)
@@ -61,28 +61,19 @@ def _masking_doubts(ear: EarResult, cross_hearing: CrossHearing) -> list[Reason]
 
 
 def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
-    """Say what an ear was asked again for, and who heard its tones."""
-    retest, listening = ear.retest, ear.listening
+    retest, listening, name = ear.retest, ear.listening, str(ear.route)
     if retest is not None and retest.verdict:
-        difference_db = retest.difference_db or 0.0
-        yield reason(
-            Code.RETEST_DIFFERS,
-            ear=str(ear.route),
-            verdict=retest.verdict,
-            difference_db=difference_db,
-        )
+        off_db, verdict = retest.difference_db or 0.0, retest.verdict
+        yield reason(Code.RETEST_DIFFERS, ear=name, verdict=verdict, difference_db=off_db)
     if listening.checks:
-        yield reason(
-            Code.BROKEN_OFF, ear=str(ear.route), checks=listening.checks, why=listening.last_why[0]
-        )
+        why = listening.last_why[0]
+        yield reason(Code.BROKEN_OFF, ear=name, checks=listening.checks, why=why)
     if listening.equipment_heard_by and ear.heard_nothing:
-        yield reason(Code.EQUIPMENT_HEARD, ear=str(ear.route), hearer=listening.equipment_heard_by)
+        yield reason(Code.EQUIPMENT_HEARD, ear=name, hearer=listening.equipment_heard_by)
 
 
 def _doubts(ear: EarTest) -> Iterable[Reason]:
-    """Say what makes the answers of an ear less than sure."""
-    doubts = []
-    tally = ear.tally
+    doubts, tally = [], ear.tally
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
         doubts.append(reason(Code.MOSTLY_UNSURE, unsure=tally.unsure, answered=tally.answered))
     if ear.outcome != Outcome.UNRELIABLE:

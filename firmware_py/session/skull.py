@@ -13,41 +13,17 @@ from firmware_py.terms.settings import AUTOMATIC, Settings
 
 
 class Skull:
-    """The ears of a session, and what each knows of the other one.
-
-    Parameters
-    ----------
-    settings : Settings
-        Of the session.
-    ears : mapping of Route to EarTest
-        Those that are tested.
-    earphones : Earphones
-        What they let through, and what noise they can be given.
-    person : Person
-        Who is tested.
-
-    Attributes
-    ----------
-    bone : BoneConduction
-        What is known of it, where it is tested.
-    watched : bool
-        Whether tones are given the noise that they need.
-    can_mask : bool
-        Whether the tone generator has noise.
-    """
+    """The ears of a session, and what each knows of the other one."""
 
     def __init__(
-        self,
-        settings: Settings,
-        ears: Mapping[Route, EarTest],
-        earphones: Earphones,
+        self, settings: Settings, ears: Mapping[Route, EarTest], earphones: Earphones,
         person: Person,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.ears = ears
         self.earphones = earphones
         self.bone = BoneConduction(ears, person)
-        self.watched = settings.masking == AUTOMATIC
-        self.can_mask = False
+        self.watched = settings.masking == AUTOMATIC  # tones are given the noise that they need
+        self.can_mask = False  # the tone generator has noise
         self._level_max_db_hl = settings.level_max_db_hl
 
     def other(self, route: Route, frequency_hz: float) -> Threshold | None:
@@ -60,10 +36,9 @@ class Skull:
             return None
         mean_db_hl, _ = other.estimator.threshold([frequency_hz])
         low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
-        bone_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
-        return Threshold(
-            float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]), bone_db_hl
-        )
+        mean, low, high = (float(each[0]) for each in (mean_db_hl, low_db_hl, high_db_hl))
+        lowest_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
+        return Threshold(mean, low, high, lowest_db_hl)
 
     def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the limit of the noise for a tone in this ear."""

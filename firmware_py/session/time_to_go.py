@@ -24,15 +24,13 @@ class Missing:
     """What an ear does not know yet.
 
     `bits`: summed over the audiogram frequencies, the binary logarithm of the width of the band as
-    a part of the one that is wanted. `frequencies`: how many are still to be asked themselves.
-    `checks`: clear tones still to come. `measuring`: none of them was asked yet, for the bands are
-    too wide.
+    a part of the one that is wanted.
     """
 
     bits: float
-    frequencies: int
-    checks: int
-    measuring: bool
+    frequencies: int  # that are still to be asked themselves
+    checks: int  # clear tones still to come
+    measuring: bool  # none of them was asked yet, for the bands are too wide
 
 
 @dataclass(frozen=True)
@@ -42,14 +40,6 @@ class Tones:
     in_any_case: float
     a_root_bit: float
     a_frequency: float
-
-    def of(self, missing: Missing) -> float:
-        """Return how many an ear takes until its bands are as wanted."""
-        return (
-            self.in_any_case
-            + self.a_root_bit * math.sqrt(missing.bits)
-            + self.a_frequency * missing.frequencies
-        )
 
 
 # By least absolute error, of people of NHANES with two ears, 32 sessions of each conduct; rounded:
@@ -76,13 +66,10 @@ class TimeToGo:
     """The expected time to the end of a session.
 
     Its median absolute error at 25, 50 and 75 % of an ear was 6, 6 and 4 s of 108 s in brisk
-    sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones. These were 32 people each
-    whom the coefficients were not fitted to (--part held-out --first 101). Before the first answer
-    it tells 121 and 232 s. What makes a session longer by surprise it does not foresee, such as
-    misses that call for more clear tones. By bone it counts the placings and the ears that are
-    asked again with noise as far as they are known: when the operator is to place something it was
-    10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each, with conductive
-    losses; it was 16 and 25 s).
+    sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones: 32 people each, whom the
+    coefficients were not fitted to (--part held-out --first 101). When something is to be placed by
+    bone it was 10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each,
+    with conductive losses). It does not foresee what makes a session longer by surprise.
     """
 
     def __init__(self, settings: Settings, hearing: CrossHearing, pace: Pace) -> None:
@@ -126,7 +113,6 @@ class TimeToGo:
         return tones * self.trial_s + PLACING_S * placings
 
     def _asked_again(self) -> dict[Route, float]:
-        """Return how likely which ears are asked again with noise."""
         hearing = self._hearing
         if not (hearing.watched and hearing.can_mask):
             return {}
@@ -140,7 +126,8 @@ class TimeToGo:
     def _again_share(self, route: Route) -> float:
         hearing = self._hearing
         if hearing.ears[route].found:
-            return float(hearing.wants_noise(route))
+            again = hearing.to_ask_again(route)
+            return float(again is not None and bool(again.forgotten))
         if not route.by_bone or route in hearing.asked_again:
             return 0.0
         return 1.0 if hearing.bone.is_poorer(route) else AGAIN_SHARE
@@ -173,8 +160,10 @@ class TimeToGo:
         missing = self.missing(ear)
         if ear.phase == Purpose.RETEST:
             return RETEST_TONES - 1.0 + missing.checks + confirm
-        expected = BY_BITS_PER_SECOND if s.per_second else BY_BITS
-        tones = expected.of(missing) if missing.measuring else 0.0
+        of, tones = BY_BITS_PER_SECOND if s.per_second else BY_BITS, 0.0
+        if missing.measuring:
+            tones = of.in_any_case + of.a_root_bit * math.sqrt(missing.bits)
+            tones += of.a_frequency * missing.frequencies
         if ear.phase == Purpose.FAMILIARISE:
             tones += max(FAMILIAR_TONES - ear.tally.tones, 1)
         tones = min(tones + retest, max(s.tones_max - ear.tally.tones, 0.0))

@@ -38,25 +38,17 @@ class Again:
 
 
 class Way:
-    """The way to one ear. What differs by the kind of its route is overridden: a class for each.
+    """The way to one ear. What differs by the kind of its route is overridden: a class for each."""
 
-    Attributes
-    ----------
-    unknown : Threshold
-        What an other ear is taken for that is not measured.
-    is_placed : bool
-        Whether the operator puts it behind an ear: it is checked as long as it is there.
-    asked_again : bool or None
-        Once it was, with noise: whether bone conduction of the other ear was known then.
-    """
-
-    unknown: ClassVar[Threshold]
+    unknown: ClassVar[Threshold]  # what an other ear is taken for that is not measured
+    # The operator puts it behind an ear: it is checked as long as it is there.
     is_placed: ClassVar[bool] = False
 
     def __init__(self, skull: Skull, route: Route) -> None:
         self.skull = skull
         self.route = route
         self.ear = skull.ears[route]
+        # Once it was, with noise: whether bone conduction of the other ear was known then.
         self.asked_again: bool | None = None
 
     def crossing_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
@@ -67,17 +59,16 @@ class Way:
         """Return the noise that a tone needs; raise `UnmaskableError` if none is right."""
         raise NotImplementedError
 
-    def place(self, _noise: bool) -> Place:
-        """Return where the operator has to put what plays; `noise`: in the other ear."""
-        return EARPHONES
+    def place(self, noise: bool) -> Place:
+        """Return where the operator has to put what plays; `noise`: in the other ear.
+
+        Without noise a vibrator leaves the other ear open: under an earphone it hears bone better.
+        """
+        return Place(self.route.ear, noise) if self.is_placed else EARPHONES
 
     def let_begin(self) -> None:
         """Let the ear begin with what was told before."""
-
-    @property
-    def begins_without_noise(self) -> bool:
-        """Return whether it is not asked with the noise that its tones need, or not yet."""
-        return False
+        raise NotImplementedError
 
     def to_ask_again(self) -> Again | None:
         """Return what the other ear may have heard, and is asked again with noise."""
@@ -134,22 +125,20 @@ class Way:
 
     def cover_with(self, noise_db_hl: float, tone: Presentation, other: Threshold) -> Cover:
         why = reason(
-            Code.CROSSES,
-            level_db_hl=tone.level_db_hl,
-            ear=str(self.route.noise),
+            Code.CROSSES, level_db_hl=tone.level_db_hl, ear=str(self.route.noise),
             crossing_db_hl=self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl),
             cochlea_db_hl=other.cochlea_db_hl,
-        )
+        )  # fmt: skip
         return Cover(noise_db_hl, why)
 
     def suspects(self) -> list[Observation]:
         """Return the answers to tones without noise that the other ear may have heard."""
         suspects = []
         for each in self.ear.observations:
-            tone = each.presentation
+            tone, hz = each.presentation, each.presentation.frequency_hz
             if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
-                cochlea_db_hl = self.other_at_best(tone.frequency_hz).cochlea_db_hl
-                if self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl) >= cochlea_db_hl:
+                cochlea_db_hl = self.other_at_best(hz).cochlea_db_hl
+                if self.crossing_db_hl(hz, tone.level_db_hl) >= cochlea_db_hl:
                     suspects.append(each)
         return suspects
 

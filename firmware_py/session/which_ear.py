@@ -45,30 +45,15 @@ class _Question:
 
 
 class EarCheck:
-    """The question which ear is which, of one session.
-
-    Parameters
-    ----------
-    settings : Settings
-    levels : mapping of Route to Levels
-        Of each that is tested.
-
-    Attributes
-    ----------
-    found : WhichEar
-        What came of it so far.
-    under_way : bool
-        Whether the test has not gone on to its first ear yet.
-    waits : bool
-        Whether somebody is to look at the earphones first.
-    """
+    """The question which ear is which, of one session."""
 
     def __init__(self, settings: Settings, levels: Mapping[Route, Levels]) -> None:
         self._settings = settings
         self._levels = levels
         self.found = WhichEar.NOT_ASKED
+        # The test has not gone on to its first ear yet.
         self.under_way = settings.ear_check and settings.ears == BOTH
-        self.waits = False
+        self.waits = False  # until somebody has looked at the earphones
         self._unsure = 0
         self._played: Route | None = None  # of a tone that was heard in the other ear
         self._questions = 0
@@ -91,10 +76,9 @@ class EarCheck:
 
         A pure function of what came so far: asked twice, it says the same.
         """
-        question = self._question
-        route = question.heard or question.routes[question.tried]
-        level_db_hl = question.level_db_hl
-        tone = self._levels[route].tone(Purpose.CHECK, route.kind.familiar_hz, level_db_hl)
+        asked = self._question
+        route = asked.heard or asked.routes[asked.tried]
+        tone = self._levels[route].tone(Purpose.CHECK, route.kind.familiar_hz, asked.level_db_hl)
         return route, replace(tone, why=Why.WHICH_EAR)
 
     def take_answer(
@@ -122,7 +106,6 @@ class EarCheck:
         return []
 
     def _louder(self, was_limit: bool) -> None:
-        """Try the other ear, or both at a higher level; give up when there is none."""
         question = self._question
         question.tried += 1
         question.limited += was_limit
@@ -176,6 +159,6 @@ class EarCheck:
     def _new_question(self) -> _Question:
         chance = uniform(self._settings.seed, EAR_STREAM, self._questions)
         self._questions += 1
-        right, left = Route(RIGHT), Route(LEFT)
-        routes = (right, left) if chance < 0.5 else (left, right)
+        ears = (RIGHT, LEFT) if chance < 0.5 else (LEFT, RIGHT)
+        routes = Route(ears[0]), Route(ears[1])
         return _Question(routes, self._settings.familiar_level_db_hl)

@@ -52,7 +52,7 @@ def state_of_session(test: HearingTest) -> tuple[Any, ...]:
     crossing = test.cross_hearing
     return (
         [state_of(ear) for ear in test.ears.values()], dict(crossing.asked_again),
-        test.placing.wanted, crossing.next_behind_noise(), crossing.next_check(),
+        test.placing.wanted, crossing.next_check(placed=True), crossing.next_check(),
         test.ear_check.found, test.ear_check.waits,
     )  # fmt: skip
 

@@ -5,17 +5,20 @@ from dataclasses import replace
 import pytest
 
 from firmware_py.presenting.presenter import LISTENING, PAUSE_BEFORE, PAUSED, STARTING
-from firmware_py.terms import events, tells
+from firmware_py.terms import events
+from firmware_py.terms.reasons import Code
 from firmware_py.terms.settings import Settings
-from firmware_py.terms.words import say
+from tests.presenting.test_presentation import at_the_first_onset, press
 from tests.session.driver import (
     MS,
     AlwaysPresses,
     Driver,
     Listener,
     NeverPresses,
+    answers,
     flat,
     run_to_end,
+    void,
 )
 
 SETTINGS = Settings(ears="left", seed=4)
@@ -24,30 +27,15 @@ ANSWER_US = 400 * MS
 EARLY_US = SETTINGS.response_ms_min * MS - 1
 
 
-def answers(actions: list[events.Action]) -> list[bool | None]:
-    return [a.heard for a in actions if isinstance(a, tells.AnswerTold)]
+def end(driver: Driver, since_us: int = ANSWER_US, number: int = 1) -> list[events.Action]:
+    return driver.feed(events.ToneEnded(number, driver.onset_us + since_us, cut=True))
 
 
-def void(actions: list[events.Action]) -> list[str]:
-    return [say(a.why) for a in actions if isinstance(a, tells.VoidTold)]
-
-
-def at_the_onset(settings: Settings = SETTINGS) -> tuple[Driver, int]:
-    """A tone that has begun, at a board of which nothing more is to come; and its number."""
-    driver = Driver(settings, NeverPresses())
-    number = driver.run_to_onset().number
-    driver.forget()
-    return driver, number
-
-
-def press(
-    driver: Driver, onset_us: int, since_us: int = ANSWER_US, button: int = events.HEARD_BUTTON
-) -> list[events.Action]:
-    return driver.feed(events.ButtonPressed(onset_us + since_us, button))
-
-
-def end(driver: Driver, number: int, at_us: int) -> list[events.Action]:
-    return driver.feed(events.ToneEnded(number, at_us, cut=True))
+def check_answered(driver: Driver) -> None:
+    """Check that the first tone was answered and none is void, and that the second one comes."""
+    assert (driver.test.state, driver.test.number) == (PAUSE_BEFORE, 2)
+    assert driver.tells("void") == []
+    assert driver.run_to_tone().number == 2
 
 
 @pytest.mark.parametrize(
@@ -64,97 +52,81 @@ def test_a_press_that_may_answer_a_tone_ends_it_at_the_board(
 @pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
 @pytest.mark.parametrize("since_us", [EARLY_US + 1, ANSWER_US])
 def test_the_end_that_follows_the_answer_voids_nothing(since_us: int, button: int) -> None:
-    driver, number = at_the_onset(TWO_BUTTONS)
-    onset_us = driver.onset_us
+    driver = at_the_first_onset(TWO_BUTTONS)
     heard = None if button == events.UNSURE_BUTTON else True
-    assert answers(press(driver, onset_us, since_us, button)) == [heard]
+    assert answers(press(driver, since_us, button)) == [heard]
     waiting, starts = driver.wait_until_us, len(driver.plays)
 
-    assert end(driver, number, onset_us + since_us) == []
-    assert (driver.test.state, driver.test.number) == (PAUSE_BEFORE, number + 1)
+    assert end(driver, since_us) == []
     assert driver.wait_until_us == waiting
-    assert driver.run_to_tone().number == number + 1
+    check_answered(driver)
     assert len(driver.plays) == starts + 1
 
 
 def test_tone_press_and_end_may_all_be_told_at_once() -> None:
     driver = Driver(SETTINGS, NeverPresses())
-    number = driver.run_to_tone().number
+    driver.run_to_tone()
     driver.forget()
-    driver.feed(events.ToneStarted(number, 5_000))
-    assert answers(press(driver, 5_000)) == [True]
-    assert end(driver, number, 5_000 + ANSWER_US) == []
-    assert driver.test.number == number + 1
-    assert driver.tells("void") == []
+    driver.feed(events.ToneStarted(1, 5_000))
+    assert answers(press(driver, ANSWER_US)) == [True]
+    assert end(driver) == []
+    check_answered(driver)
 
 
 def test_a_press_whose_tone_is_not_known_to_have_begun_answers_nothing_nor_does_its_end() -> None:
     driver = Driver(SETTINGS, NeverPresses())
-    number = driver.run_to_tone().number
+    driver.run_to_tone()
     driver.forget()
 
-    assert answers(press(driver, 5_000)) == []
-    assert end(driver, number, 5_000 + ANSWER_US) == []
-    assert (driver.test.state, driver.test.number) == (STARTING, number)
+    assert answers(press(driver, ANSWER_US)) == []
+    assert end(driver) == []
+    assert (driver.test.state, driver.test.number) == (STARTING, 1)
     driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=False))
-    assert driver.run_to_tone().number == number, "it is asked again"
-
-
-@pytest.mark.parametrize("tone_known", [False, True])
-def test_the_power_may_go_between_press_and_end(tone_known: bool) -> None:
-    """The board keeps the end, and tells it once the session has been resumed."""
-    driver, number = at_the_onset()
-    onset_us = driver.onset_us
-    press(driver, onset_us)
-    driver.feed(events.BoardReady(tone_known))
-
-    assert end(driver, number, onset_us + ANSWER_US) == []
-    assert (driver.test.state, driver.test.number) == (PAUSE_BEFORE, number + 1)
-    assert driver.tells("void") == []
+    assert driver.run_to_tone().number == 1, "it is asked again"
 
 
 @pytest.mark.parametrize(
-    ("gone", "back"),
-    [(events.BoardLost(), events.BoardReady(tone_known=False)),
-     (events.Paused(), events.Continued())],
-)  # fmt: skip
-def test_the_board_may_be_lost_or_the_operator_pause_between_press_and_end(
-    gone: events.Event, back: events.Event
-) -> None:
-    driver, number = at_the_onset()
-    onset_us = driver.onset_us
-    press(driver, onset_us)
-    driver.feed(gone)
-    assert end(driver, number, onset_us + ANSWER_US) == []
-    assert (driver.test.state == PAUSED) == (gone == events.Paused())
-    driver.feed(back)
-
-    assert driver.run_to_tone().number == number + 1
-    assert driver.tells("void") == []
+    "between",
+    [
+        [events.BoardReady(tone_known=False)],
+        [events.BoardReady(tone_known=True)],
+        [events.BoardLost(), events.BoardReady(tone_known=False)],
+        [events.Paused(), events.Continued()],
+    ],
+)
+def test_power_board_or_operator_may_go_between_press_and_end(between: list[events.Event]) -> None:
+    """The board keeps the end, and tells it once the session has been resumed."""
+    driver = at_the_first_onset(SETTINGS)
+    press(driver, ANSWER_US)
+    driver.feed(between[0])
+    assert end(driver) == []
+    assert (driver.test.state == PAUSED) == (between[0] == events.Paused())
+    for event in between[1:]:
+        driver.feed(event)
+    check_answered(driver)
 
 
 def test_an_end_that_no_press_explains_is_a_void() -> None:
-    driver, number = at_the_onset()
-    assert void(end(driver, number, driver.onset_us + ANSWER_US)) == ["the tone was cut short"]
-    assert driver.run_to_tone().number == number
+    driver = at_the_first_onset(SETTINGS)
+    assert void(end(driver)) == [Code.CUT_SHORT]
+    assert driver.run_to_tone().number == 1
 
 
 def test_a_press_too_early_voids_once_and_the_end_at_one_on_its_heels_is_no_second_void() -> None:
-    driver, number = at_the_onset()
-    onset_us = driver.onset_us
-    assert len(void(press(driver, onset_us, EARLY_US))) == 1
-    press(driver, onset_us, EARLY_US + 50 * MS)
+    driver = at_the_first_onset(SETTINGS)
+    assert len(void(press(driver, EARLY_US))) == 1
+    press(driver, EARLY_US + 50 * MS)
 
-    assert end(driver, number, onset_us + EARLY_US + 50 * MS) == []
+    assert end(driver, EARLY_US + 50 * MS) == []
     assert driver.test.state == PAUSE_BEFORE
-    assert driver.run_to_tone().number == number, "it is asked again"
+    assert driver.run_to_tone().number == 1, "it is asked again"
 
 
 def test_a_press_of_a_button_that_does_not_count_neither_answers_nor_voids() -> None:
-    driver, _ = at_the_onset()
+    driver = at_the_first_onset(SETTINGS)
 
-    assert press(driver, driver.onset_us, button=events.UNSURE_BUTTON) == []
+    assert press(driver, ANSWER_US, events.UNSURE_BUTTON) == []
     assert driver.test.state == LISTENING
 
 

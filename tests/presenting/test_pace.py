@@ -31,6 +31,17 @@ def pauses_ms(settings: Settings) -> np.ndarray:
     return np.array([pace.pause_us(number) for number in range(1, DRAWS + 1)]) / 1000.0
 
 
+def after(*given_ms: int | None, settings: Settings | None = None) -> Pace:
+    """The pace of one who answered tones so late; None: a tone was not answered."""
+    pace = Pace(settings or Settings())
+    for response_ms in given_ms:
+        if response_ms is None:
+            pace.take_silence()
+        else:
+            pace.take_answer(1000 * response_ms)
+    return pace
+
+
 # --- The pause -----------------------------------------------------------------------------------
 
 
@@ -90,9 +101,8 @@ def test_who_guesses_when_a_tone_begins_gains_nothing_by_waiting(conduct: str) -
 
 
 def test_a_pause_is_a_function_of_seed_and_number() -> None:
-    first, again, other = Pace(Settings(seed=5)), Pace(Settings(seed=5)), Pace(Settings(seed=6))
-    for _ in range(7):
-        again.take_answer(600_000)
+    first, again = Pace(Settings(seed=5)), after(*[600] * 7, settings=Settings(seed=5))
+    other = Pace(Settings(seed=6))
     numbers = range(1, 50)
 
     assert [again.pause_us(n) for n in reversed(numbers)] == [
@@ -200,10 +210,7 @@ def test_few_answers_of_a_listener_come_after_his_window_and_next_to_none_too_la
 def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_seconds_and_a_half() -> (
     None
 ):
-    hasty, slow = Pace(Settings()), Pace(Settings())
-    for _ in range(50):
-        hasty.take_answer(FASTEST_US)
-        slow.take_answer(4_900_000)
+    hasty, slow = after(*[FASTEST_US // 1000] * 50), after(*[4900] * 50)
 
     assert hasty.window_us == 710_000
     assert slow.window_us == 4_500_000
@@ -213,99 +220,65 @@ def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_second
 # --- Who may be slow -----------------------------------------------------------------------------
 
 
-def after_a_silence(response_us: int, settings: Settings | None = None) -> Pace:
-    """The first press came after a tone that was not answered, and may be meant for that."""
-    pace = Pace(settings or Settings())
-    pace.take_silence()
-    pace.take_answer(response_us)
-    return pace
-
-
 def longest_wait_us(pace: Pace) -> int:
     """How long a tone may be answered before the next one begins, if the pause is the shortest."""
     return pace.window_us + min(pace.pause_after_us(number) for number in range(1, 200))
 
 
-def test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer() -> None:
-    pace = after_a_silence(400_000)
+# The first press came after a tone that was not answered, and may be meant for that.
+@pytest.mark.parametrize(
+    "given_ms",
+    [
+        pytest.param([None, 400], id="at once"),
+        pytest.param([None, 400, *[400] * 3, None], id="until a press comes after a long wait"),
+        pytest.param([None, 400, *[None] * (LONG_WAITS - 1)], id="for so many tones"),
+    ],
+)
+def test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer(
+    given_ms: list[int | None],
+) -> None:
+    pace = after(*given_ms)
 
     assert longest_wait_us(pace) == pace.late_us == FIRST_LATE_US
-    assert longest_wait_us(Pace(Settings())) < FIRST_LATE_US
-    assert pace.response_s == Pace(Settings()).response_s, "whose time it was is not known"
+    assert longest_wait_us(after()) < FIRST_LATE_US
+    assert pace.response_s == after().response_s, "whose time it was is not known"
 
 
-def test_a_slow_listener_is_known_by_the_first_late_press() -> None:
-    pace, known = after_a_silence(400_000), Pace(Settings())
-    pace.take_answer(2_500_000)
-    known.take_answer(2_500_000)
+@pytest.mark.parametrize(
+    ("given_ms", "known_ms"),
+    [
+        pytest.param([None, 400, 2500], [2500], id="a late press tells that he is slow"),
+        pytest.param([None, 1300], [1300], id="so does a press after a usual window"),
+        pytest.param([None, *[400] * 4, None, 400], [400], id="a press after a long wait"),
+        pytest.param([None] * LONG_WAITS, [], id="nobody"),
+        pytest.param([None, 400, *[None] * LONG_WAITS], [], id="a press by accident"),
+        pytest.param([400, None, 350], [400, 350], id="who hears the first tone"),
+        # With `response_ms_min` at 0 a press at the onset itself is an answer.
+        pytest.param([0], [FASTEST_US // 1000], id="too fast to be a response"),
+    ],
+)
+def test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only(
+    given_ms: list[int | None], known_ms: list[int]
+) -> None:
+    pace, known = after(*given_ms), after(*known_ms)
 
-    assert pace.response_s == known.response_s > 1.0
+    assert (pace.window_us, pace.response_s) == (known.window_us, known.response_s)
     assert longest_wait_us(pace) == longest_wait_us(known)
 
 
 def test_a_first_press_after_the_usual_window_is_slow_whichever_tone_it_was_meant_for() -> None:
     first_us = Pace(Settings()).window_us
-
-    assert after_a_silence(first_us).response_s > 0.8
-    assert after_a_silence(first_us - 1).response_s < 0.5
-
-
-def test_a_usual_listener_is_known_by_the_first_press_after_a_long_wait() -> None:
-    """The presses before it may each have been meant for the tone before."""
-    pace, known = after_a_silence(400_000), Pace(Settings())
-    for _ in range(3):
-        pace.take_answer(400_000)
-        assert longest_wait_us(pace) == FIRST_LATE_US
-    pace.take_silence()
-    assert longest_wait_us(pace) == FIRST_LATE_US
-    pace.take_answer(400_000)
-    known.take_answer(400_000)
-
-    assert pace.window_us == known.window_us
-    assert longest_wait_us(pace) == longest_wait_us(known)
-
-
-def test_nobody_is_waited_for_longer_again_and_again() -> None:
-    """Neither before the first press, nor after one that was an accident."""
-    nobody, accident = Pace(Settings()), after_a_silence(400_000)
-    usual_us = longest_wait_us(nobody)
-    for _ in range(LONG_WAITS):
-        nobody.take_silence()
-        assert longest_wait_us(accident) == FIRST_LATE_US
-        accident.take_silence()
-
-    assert longest_wait_us(nobody) == longest_wait_us(accident) == usual_us
-
-
-def test_who_hears_the_first_tone_is_never_waited_for_longer() -> None:
-    pace, known = Pace(Settings()), Pace(Settings())
-    pace.take_answer(400_000)
-    pace.take_silence()
-    pace.take_answer(350_000)
-    for response_us in (400_000, 350_000):
-        known.take_answer(response_us)
-
-    assert pace.window_us == known.window_us
-    assert longest_wait_us(pace) == longest_wait_us(known)
-
-
-def test_what_is_too_fast_to_be_a_response_does_not_spoil_the_window() -> None:
-    """With `response_ms_min` at 0 a press at the onset itself is an answer."""
-    at_once, fast = Pace(Settings(response_ms_min=0)), Pace(Settings())
-    at_once.take_answer(0)
-    fast.take_answer(FASTEST_US)
-
-    assert at_once.window_us == fast.window_us
-    assert at_once.response_s == fast.response_s
+    for response_us, low_s, high_s in ((first_us, 0.8, 9.0), (first_us - 1, 0.0, 0.5)):
+        pace = after(None)
+        pace.take_answer(response_us)
+        assert low_s < pace.response_s < high_s
 
 
 def test_a_window_that_was_set_does_not_follow_the_listener() -> None:
-    pace = Pace(Settings(conduct="clinical"))
-    for _ in range(20):
-        pace.take_answer(300_000)
+    pace = after(*[300] * 20, settings=Settings(conduct="clinical"))
 
     assert pace.window_us == pace.late_us == (1160 + 1000) * 1000
-    unsure = after_a_silence(400_000, Settings(conduct="clinical"))
+    unsure = after(None, 400, settings=Settings(conduct="clinical"))
     assert unsure.late_us == unsure.window_us
     assert unsure.pause_after_us(3) == unsure.pause_us(3)
     assert pace.pulses == 3
@@ -318,9 +291,7 @@ def test_the_train_ends_with_the_window_and_no_pulse_more_would_fit(
 ) -> None:
     s = Settings(pulses=pulses, pulse_on_ms=on_ms, pulse_off_ms=off_ms)
     for response_ms in (200, 500, 900, 2500):
-        pace = Pace(s)
-        for _ in range(20):
-            pace.take_answer(1000 * response_ms)
+        pace = after(*[response_ms] * 20, settings=s)
         ends_us = 1000 * (pace.pulses * on_ms + (pace.pulses - 1) * off_ms)
 
         assert min(2, pulses) <= pace.pulses <= pulses
@@ -330,8 +301,7 @@ def test_the_train_ends_with_the_window_and_no_pulse_more_would_fit(
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(conduct: str) -> None:
-    pace = Pace(Settings(conduct=conduct))
-    pace.take_answer(700_000)
+    pace = after(700, settings=Settings(conduct=conduct))
 
     assert pace.trial_time.answered_s == pytest.approx(pace.pause_s + pace.response_s)
     assert pace.trial_time.silent_s == pytest.approx(pace.pause_s + 1e-6 * pace.window_us)

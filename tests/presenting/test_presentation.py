@@ -8,28 +8,14 @@ from typing import Any
 
 import pytest
 
+from firmware_py.presenting import presenter
 from firmware_py.presenting.pace import PAUSE_TOTAL_US_MAX, Pace
-from firmware_py.presenting.presenter import (
-    FINISHED,
-    LATE,
-    LISTENING,
-    PAUSE_BEFORE,
-    PAUSED,
-    READY,
-    START_TIMEOUT_US,
-    STARTING,
-    STARTS_MAX,
-    TIME_TIMEOUT_US,
-)
-from firmware_py.presenting.trial import Answer
-from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
 from firmware_py.terms.randomness import PAUSE_STREAM, uniform
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import CONDUCTS, Settings
-from firmware_py.terms.words import say
 from tests.budget import quick
 from tests.session.driver import (
     MS,
@@ -37,9 +23,12 @@ from tests.session.driver import (
     Driver,
     NeverPresses,
     S,
+    answers,
     flat,
+    replayed,
     run_to_end,
     two_ears,
+    void,
 )
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
@@ -87,7 +76,7 @@ def let_time_pass(driver: Driver) -> list[events.Action]:
 def wait_out_the_pause(driver: Driver) -> None:
     """Let the window of a tone pass, and the pause after it; the board is asked for its time."""
     let_time_pass(driver)
-    assert driver.test.state == LATE
+    assert driver.test.state == presenter.LATE
     assert let_time_pass(driver)[0] == events.AskBoardTime()
     driver.forget()
 
@@ -96,18 +85,10 @@ def run_to_late(driver: Driver, purpose: str = "") -> events.Play:
     """Run until the pause after a tone (of this purpose) that was not answered in its window."""
     while True:
         play = driver.run_to_onset(purpose)
-        while driver.test.state == LISTENING:
+        while driver.test.state == presenter.LISTENING:
             driver.step()
-        if driver.test.state == LATE:
+        if driver.test.state == presenter.LATE:
             return play
-
-
-def answers(actions: list[events.Action]) -> list[bool | None]:
-    return [a.heard for a in actions if isinstance(a, tells.AnswerTold)]
-
-
-def void(actions: list[events.Action]) -> list[str]:
-    return [say(a.why) for a in actions if isinstance(a, tells.VoidTold)]
 
 
 # --- The random pause ----------------------------------------------------------------------------
@@ -142,10 +123,11 @@ def drawn_us(s: Settings, number: int) -> float:
     return float(1000 * (s.pause_ms_min + span_ms * means / 4.0))
 
 
+@pytest.mark.parametrize("pause", [{}, {"pause_ms_min": 1500, "pause_ms_max": 1500}])
 @pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
-def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
-    """Whether the one before was answered, or not, or was a silence."""
-    settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0)
+def test_before_each_presentation_is_exactly_one_pause(conduct: str, pause: Any) -> None:
+    """Whether the one before was answered, or not, or was a silence; by seed and number alone."""
+    settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0, **pause)
     driver = run_to_end(settings, flat(25.0))
     pauses = pauses_us(driver)
 
@@ -153,28 +135,6 @@ def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
     assert {True, False} <= {about["heard"] for about in driver.tells("answer")}
     for number, pause_us in enumerate(pauses, 1):
         assert pause_us == pytest.approx(drawn_us(driver.settings, number), abs=1.0)
-
-
-@pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
-def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
-    first, same, other_ear, other_seed = (
-        Driver(Settings(conduct=conduct, ears="left", seed=seed), flat(level))
-        for seed, level in [(5, 25), (5, 25), (5, 38), (6, 25)]  # the first tone is heard
-    )
-    for driver in (first, same, other_ear, other_seed):
-        driver.run()
-    shared = min(len(pauses_us(first)), len(pauses_us(other_ear)))
-
-    assert pauses_us(same) == pauses_us(first)
-    assert pauses_us(other_ear)[:shared] == pauses_us(first)[:shared]
-    assert pauses_us(other_seed)[:shared] != pauses_us(first)[:shared]
-
-
-def test_pauses_without_a_span_are_all_the_same() -> None:
-    driver = Driver(Settings(ears="left", pause_ms_min=1500, pause_ms_max=1500))
-    driver.run()
-
-    assert set(pauses_us(driver)) == {1500 * MS}
 
 
 def test_nothing_is_played_before_the_pause_is_over() -> None:
@@ -191,14 +151,9 @@ def test_nothing_is_played_before_the_pause_is_over() -> None:
 
 def test_a_tone_is_played_as_set() -> None:
     settings = Settings(
-        ears="right",
-        pulse_on_ms=300,
-        pulse_off_ms=100,
-        pulses=2,
-        rise_ms=40,
-        familiar_level_db_hl=33,
-        response_ms_min=120,
-    )
+        ears="right", pulse_on_ms=300, pulse_off_ms=100, pulses=2, rise_ms=40,
+        familiar_level_db_hl=33, response_ms_min=120,
+    )  # fmt: skip
     play = Driver(settings).run_to_tone()
 
     assert play == events.Play(
@@ -209,14 +164,17 @@ def test_a_tone_is_played_as_set() -> None:
 # --- The response window, on the board's time ----------------------------------------------------
 
 
+@pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
 @pytest.mark.parametrize("since_onset_us", [EARLIEST_US, EARLIEST_US + 1, 600 * MS, LATEST_US])
-def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
-    driver = at_the_first_onset()
-    actions = press(driver, since_onset_us)
+def test_a_press_within_the_window_is_an_answer(since_onset_us: int, button: int) -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+    actions = press(driver, since_onset_us, button)
+    heard, tally = button == events.HEARD_BUTTON, driver.test.ears[Route("left")].tally
 
-    assert answers(actions) == [True]
+    assert answers(actions) == [heard or None]
     assert actions[0] == events.Silence()
-    assert driver.test.presenter.silent_time.stray_presses == 0
+    assert (tally.tones, tally.heard, tally.unsure) == (1, heard, not heard)
+    assert driver.stray_presses == 0
     assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
 
 
@@ -227,9 +185,9 @@ def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset
     actions = press(driver, since_onset_us)
 
     assert answers(actions) == []
-    assert void(actions) == ["the button was pressed before the tone could be heard"]
+    assert void(actions) == [Code.TOO_EARLY]
     assert actions[0] == events.Silence()
-    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.stray_presses == 1
     assert driver.run_to_tone() == stimulus
 
 
@@ -243,10 +201,12 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
 
     for since_onset_us in (5 * MS, EARLIEST_US - 1):
         assert press(driver, since_onset_us) == []
-    assert driver.test.state == LISTENING
-    assert driver.test.presenter.silent_time.stray_presses == 3
+    assert driver.test.state == presenter.LISTENING
+    assert driver.stray_presses == 3
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
+        driver.run_to_onset()
+        assert len(void(press(driver, 0))) == 1, "of the next tone it is the first"
     else:
         wait_out_the_pause(driver)
         assert answers(board_time(driver, LATEST_US + 1)) == [False]
@@ -259,17 +219,7 @@ def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing()
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
     # Twice at each tone; at the end he is asked for the first of many that nobody is to hear.
-    assert driver.test.presenter.silent_time.stray_presses >= 2 * driver.ear("left")["tones"]
-
-
-def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
-    driver = at_the_first_onset()
-    press(driver, 0)
-    driver.run_to_onset()
-    press(driver, 500 * MS)
-    driver.run_to_onset()
-
-    assert len(void(press(driver, 0))) == 1
+    assert driver.stray_presses >= 2 * driver.ear("left")["tones"]
 
 
 @pytest.mark.parametrize("since_onset_us", [LATEST_US + 1, LATEST_US + 5 * S])
@@ -278,8 +228,8 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     driver = at_the_first_onset()
 
     assert press(driver, since_onset_us) == []
-    assert driver.test.presenter.silent_time.stray_presses == 1
-    assert driver.test.state == LISTENING
+    assert driver.stray_presses == 1
+    assert driver.test.state == presenter.LISTENING
     wait_out_the_pause(driver)
     assert answers(board_time(driver, since_onset_us)) == [False]
 
@@ -319,14 +269,6 @@ def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: s
     assert slow.result == fast.result
 
 
-@pytest.mark.parametrize("reaction_us", quick([EARLIEST_US, 300 * MS, LATEST_US], LATEST_US))
-def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
-    listener = replace(flat(30), reaction_us=reaction_us)
-    driver = run_to_end(Settings(conduct="clinical", ears="left", seed=2), listener)
-
-    assert driver.result["response_time_mean_ms"] == reaction_us / 1000
-
-
 # --- Not heard -----------------------------------------------------------------------------------
 
 
@@ -336,9 +278,9 @@ def test_not_heard_is_only_said_after_the_boards_time() -> None:
 
     assert driver.tells("answer") == []
     for _ in range(3):
-        assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US) == [
+        assert driver.feed(events.TimePassed(), after_us=presenter.TIME_TIMEOUT_US) == [
             events.AskBoardTime(),
-            events.Wait(driver.now_us + TIME_TIMEOUT_US),
+            events.Wait(driver.now_us + presenter.TIME_TIMEOUT_US),
         ]
     assert driver.tells("answer") == []
     assert answers(board_time(driver, LATEST_US + 1)) == [False]
@@ -351,7 +293,7 @@ def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None
     wait_out_the_pause(driver)
 
     assert board_time(driver, LATEST_US - left_us) == [events.Wait(driver.now_us + left_us + 1)]
-    assert driver.test.state == LATE
+    assert driver.test.state == presenter.LATE
     assert answers(press(driver, LATEST_US)) == [True]
 
 
@@ -367,7 +309,7 @@ def test_what_is_no_answer_decides_nothing(what: Callable[[int], events.Event]) 
     driver = at_the_first_onset()
 
     assert answers(driver.feed(what(driver.onset_us))) == []
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
 
 
 @pytest.mark.parametrize("number", [0, 2, 99])
@@ -376,19 +318,14 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
     driver.run_to_tone()
 
     assert driver.feed(events.ToneStarted(number, 5)) == []
-    assert driver.test.state == STARTING
+    assert driver.test.state == presenter.STARTING
     driver.step()
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
     assert driver.feed(events.ToneEnded(number, 5, cut=True)) == []
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
 
 
 # --- Late: the pause after a tone that was not answered ------------------------------------------
-
-
-def replay_events(driver: Driver) -> list[events.Action]:
-    test = HearingTest(driver.settings)
-    return [action for at_us, event in driver.events for action in test.handle(at_us, event)]
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -400,7 +337,7 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
     for since_onset_us, answered in ((window_us + 1, True), (late_us, True), (late_us + 1, False)):
         driver = at_the_first_onset(BRISK)
         let_time_pass(driver)
-        assert driver.test.state == LATE
+        assert driver.test.state == presenter.LATE
         if asked:
             let_time_pass(driver)
             driver.forget()
@@ -408,28 +345,22 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
 
         assert answers(actions) == ([True] if answered else [])
         assert driver.test.ears[Route("left")].tally.heard == answered
-        assert driver.test.presenter.silent_time.stray_presses == (not answered)
+        assert driver.stray_presses == (not answered)
         if answered:
             assert actions[0] == events.Silence()
             assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
-        assert replay_events(driver) == driver.actions
-
-
-def test_in_a_clinical_test_nothing_is_late() -> None:
-    driver = at_the_first_onset(SETTINGS)
-    let_time_pass(driver)
-
-    assert driver.test.presenter.pace.late_us == driver.test.presenter.pace.window_us == LATEST_US
-    assert answers(press(driver, LATEST_US + 1)) == []
+        assert replayed(driver.settings, driver.events) == driver.actions
 
 
 def test_after_a_late_press_there_is_a_whole_pause() -> None:
-    """Or the next tone would begin as the button is still held."""
+    """Or the next tone would begin as the button is still held. The board tells its time later."""
     driver = at_the_first_onset(BRISK)
-    let_time_pass(driver)
-    press(driver, driver.test.presenter.pace.late_us)
+    wait_out_the_pause(driver)
+    late_us = driver.test.presenter.pace.late_us
+    press(driver, late_us)
 
-    assert driver.test.state == PAUSE_BEFORE
+    assert board_time(driver, late_us + 1) == []
+    assert driver.test.state == presenter.PAUSE_BEFORE
     assert driver.wait_until_us is not None
     pause_us = driver.wait_until_us - driver.now_us
     assert pause_us == pytest.approx(drawn_us(BRISK, 2), abs=1.0)
@@ -442,17 +373,7 @@ def test_after_a_silence_the_next_begins_when_the_board_has_told_its_time() -> N
 
     assert answers(actions) == [False]
     assert events.Play in map(type, actions)
-    assert driver.test.state == STARTING
-
-
-def test_a_press_on_its_way_comes_before_the_next_tone() -> None:
-    """The board tells its time after all presses before it."""
-    driver = at_the_first_onset(BRISK)
-    wait_out_the_pause(driver)
-    late_us = driver.test.presenter.pace.late_us
-    assert answers(press(driver, late_us)) == [True]
-    assert board_time(driver, late_us + 1) == []
-    assert driver.test.state == PAUSE_BEFORE
+    assert driver.test.state == presenter.STARTING
 
 
 def test_a_press_of_nothing_after_the_board_was_asked_puts_the_next_tone_off() -> None:
@@ -465,7 +386,7 @@ def test_a_press_of_nothing_after_the_board_was_asked_puts_the_next_tone_off() -
     assert answers(board_time(driver, LATEST_US + 6 * S)) == [False]
 
 
-@pytest.mark.parametrize("state", [LISTENING, LATE])
+@pytest.mark.parametrize("state", [presenter.LISTENING, presenter.LATE])
 def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> None:
     """A tone that was told of late: the board was asked whether it had begun."""
     driver = Driver(BRISK, NeverPresses())
@@ -473,11 +394,11 @@ def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> 
     driver.forget()
     assert let_time_pass(driver)[0] == events.AskBoardTime()
     driver.feed(events.ToneStarted(1, 100 * S))
-    if state == LATE:
+    if state == presenter.LATE:
         let_time_pass(driver)
     driver.forget()
 
-    assert board_time(driver, START_TIMEOUT_US) == []
+    assert board_time(driver, presenter.START_TIMEOUT_US) == []
     assert driver.test.state == state
     assert answers(press(driver, driver.test.presenter.pace.late_us)) == [True]
 
@@ -491,7 +412,7 @@ def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None
 
     assert isinstance(told_us, events.BoardTime)
     assert silence_us(driver) == told_us.at_us
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
     assert answers(driver.feed(events.ButtonPressed(told_us.at_us))) == [True]
 
 
@@ -532,7 +453,7 @@ def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
     actions = driver.feed(events.ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
 
     assert actions == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
-    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.stray_presses == 1
 
 
 def test_a_stray_press_does_not_shorten_the_pause() -> None:
@@ -554,7 +475,7 @@ def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
         assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
 
     assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
-    assert driver.test.presenter.silent_time.stray_presses == 40
+    assert driver.stray_presses == 40
 
 
 def test_a_press_before_the_tone_began_is_stray() -> None:
@@ -562,8 +483,8 @@ def test_a_press_before_the_tone_began_is_stray() -> None:
     driver.run_to_tone()
 
     assert driver.feed(events.ButtonPressed(5)) == []
-    assert driver.test.presenter.silent_time.stray_presses == 1
-    assert driver.test.state == STARTING
+    assert driver.stray_presses == 1
+    assert driver.test.state == presenter.STARTING
 
 
 def test_a_press_of_nobodys_business_is_not_counted() -> None:
@@ -574,15 +495,15 @@ def test_a_press_of_nobodys_business_is_not_counted() -> None:
     driver.feed(events.Paused())
     driver.feed(events.ButtonPressed(6))
 
-    assert driver.test.presenter.silent_time.stray_presses == 0
+    assert driver.stray_presses == 0
 
 
 # --- Catch trials --------------------------------------------------------------------------------
 
 
-def at_a_silence() -> Driver:
+def at_a_silence(**about: Any) -> Driver:
     """In the first catch trial, after a tone that was answered: there is a pause before it."""
-    driver = Driver(Settings(conduct="clinical", ears="left", seed=1), flat(25))
+    driver = Driver(Settings(conduct="clinical", ears="left", seed=1, **about), flat(25))
     driver.run_to_catch()
     assert driver.tells("answer")[-1]["heard"]
     return driver
@@ -599,20 +520,21 @@ def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
     driver = at_a_silence()
 
     assert not isinstance(driver.actions[-2], events.Play)
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
     assert driver.wait_until_us == driver.now_us + LATEST_US
 
 
+@pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
 @pytest.mark.parametrize("since_begin_us", [0, 300 * MS, LATEST_US])
-def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
-    driver = at_a_silence()
-    ear = driver.test.ears[Route("left")]
-    press_us = silence_us(driver) + since_begin_us
-    actions = driver.feed(events.ButtonPressed(press_us), after_us=since_begin_us)
+def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int, button: int) -> None:
+    driver = at_a_silence(unsure_button=True)
+    ear, heard = driver.test.ears[Route("left")], button == events.HEARD_BUTTON
+    pressed = events.ButtonPressed(silence_us(driver) + since_begin_us, button)
 
-    assert answers(actions) == [True]
-    assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
-    assert driver.test.presenter.silent_time.stray_presses == 0
+    assert answers(driver.feed(pressed, after_us=since_begin_us)) == [heard or None]
+    caught = ear.catch_trials
+    assert (caught.count, caught.false_alarms, caught.unsure_alarms) == (1, heard, not heard)
+    assert driver.stray_presses == 0
     assert ear.tally.tones == len(driver.plays)
 
 
@@ -621,7 +543,7 @@ def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> 
     press_us = silence_us(driver) + LATEST_US + 1
 
     assert answers(driver.feed(events.ButtonPressed(press_us), after_us=100 * MS)) == []
-    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.stray_presses == 1
     assert answers(driver.feed(events.BoardTime(press_us))) == [False]
 
 
@@ -630,7 +552,7 @@ def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() ->
     begin_us = silence_us(driver)
 
     assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
-    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.stray_presses == 1
     begin_us += SETTINGS.pause_ms_min * MS - 1
     assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
     begin_us += SETTINGS.pause_ms_min * MS - 1
@@ -656,7 +578,7 @@ def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> N
     late = Driver(driver.settings, flat(25), wire_us=60 * MS)
     while late.test.number < number:
         late.run_to_tone() if not late.events else late.step()
-    assert late.test.state == PAUSE_BEFORE
+    assert late.test.state == presenter.PAUSE_BEFORE
     assert silence_us(late) - late.onset_us == begin_us - driver.onset_us, "the same to the board"
     actions = late.feed(events.ButtonPressed(silence_us(late)))
 
@@ -695,9 +617,9 @@ def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_
     driver.forget()
     told = len(driver.tells("catch"))
 
-    assert driver.feed(events.TimePassed(), after_us=S * 60)[0] == events.AskBoardTime()
-    assert len(driver.tells("catch")) == told
-    assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US)[0] == events.AskBoardTime()
+    for wait_us in (S * 60, presenter.TIME_TIMEOUT_US):
+        assert driver.feed(events.TimePassed(), after_us=wait_us)[0] == events.AskBoardTime()
+        assert len(driver.tells("catch")) == told
     driver.feed(events.BoardTime(before_us + 99 * S))
     assert len(driver.tells("catch")) == told + 1
     assert answers(driver.feed(events.ButtonPressed(before_us + 99 * S - 1))) == []
@@ -710,7 +632,7 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
     number = driver.test.number
     driver.feed(events.Paused())
     driver.feed(events.Continued())
-    while driver.test.state != LISTENING:
+    while driver.test.state != presenter.LISTENING:
         driver.step()
 
     assert driver.tells("catch", number=number) == [driver.tells("catch")[-1]] * 2
@@ -718,17 +640,6 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
 
 
 # --- The second button ---------------------------------------------------------------------------
-
-
-def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
-    driver = at_the_first_onset(TWO_BUTTONS)
-    actions = press(driver, 600 * MS, events.UNSURE_BUTTON)
-    ear = driver.test.ears[Route("left")]
-
-    assert answers(actions) == [None]
-    assert actions[0] == events.Silence()
-    assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (1, 0, 1)
-    assert driver.test.result().response_time_mean_ms == 600.0
 
 
 @pytest.mark.parametrize(
@@ -743,7 +654,7 @@ def test_the_first_press_in_the_window_counts(first: int, second: int, answer: b
 
     assert answers(press(driver, 600 * MS, first)) == [answer]
     assert answers(press(driver, 700 * MS, second)) == []
-    assert driver.test.presenter.silent_time.stray_presses == 1
+    assert driver.stray_presses == 1
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
@@ -757,8 +668,8 @@ def test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing(conduc
         waits = [] if belongs else [events.Wait]
 
         assert [type(action) for action in driver.feed(second, after_us=later_us)] == waits
-        assert driver.test.presenter.silent_time.stray_presses == 1
-        assert replay_events(driver) == driver.actions
+        assert driver.stray_presses == 1
+        assert replayed(driver.settings, driver.events) == driver.actions
 
 
 def test_a_tone_goes_on_whose_first_moment_a_second_press_fell_into() -> None:
@@ -772,7 +683,7 @@ def test_a_tone_goes_on_whose_first_moment_a_second_press_fell_into() -> None:
     driver.feed(events.ToneStarted(2, first_us + 501 * MS))
 
     assert driver.feed(events.ButtonPressed(first_us + 600 * MS)) == []
-    assert driver.test.state == LISTENING
+    assert driver.test.state == presenter.LISTENING
     assert answers(driver.feed(events.ButtonPressed(first_us + 601 * MS))) == [True]
 
 
@@ -784,34 +695,20 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
     assert press(driver, 0, events.UNSURE_BUTTON) == []
     driver.feed(events.ButtonReleased(driver.onset_us + 5, events.UNSURE_BUTTON))
 
-    assert driver.test.presenter.silent_time.stray_presses == 3
-    assert driver.test.state == LISTENING
+    assert driver.stray_presses == 3
+    assert driver.test.state == presenter.LISTENING
 
 
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
     alone, pestered = undisturbed_test(SETTINGS), Driver(SETTINGS)
     pestered.feed(events.Started())
-    while pestered.test.state != FINISHED:
-        assert (
-            pestered.feed(events.ButtonPressed(pestered.onset_us + 500 * MS, events.UNSURE_BUTTON))
-            == []
-        )
+    while pestered.test.state != presenter.FINISHED:
+        assert press(pestered, 500 * MS, events.UNSURE_BUTTON) == []
         pestered.step()
 
     assert pestered.plays == alone.plays
     assert pestered.result == alone.result
     assert pestered.result["stray_presses"] == 0
-
-
-def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
-    driver = Driver(TWO_BUTTONS, flat(25))
-    driver.run_to_catch()
-    ear = driver.test.ears[Route("left")]
-
-    unsure = events.ButtonPressed(silence_us(driver) + 300 * MS, events.UNSURE_BUTTON)
-    assert answers(driver.feed(unsure, after_us=300 * MS)) == [None]
-    caught = ear.catch_trials
-    assert (caught.count, caught.false_alarms, caught.unsure_alarms) == (1, 0, 1)
 
 
 # --- Void, and asked again -----------------------------------------------------------------------
@@ -824,7 +721,7 @@ def pause_and_go_on(driver: Driver) -> None:
 
 def cut(driver: Driver) -> None:
     actions = driver.feed(events.ToneEnded(driver.test.number, driver.onset_us + 5 * MS, cut=True))
-    assert void(actions) == ["the tone was cut short"]
+    assert void(actions) == [Code.CUT_SHORT]
 
 
 def lose_the_board(driver: Driver) -> None:
@@ -839,22 +736,23 @@ def start_the_firmware_again(driver: Driver) -> None:
     driver.feed(events.BoardReady(tone_known=False))
 
 
+DISTURBANCES = [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
+
+
 @pytest.mark.parametrize("purpose", quick(["familiarise", "measure", "retest"], "measure"))
 @pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
-@pytest.mark.parametrize(
-    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
-)
+@pytest.mark.parametrize("disturb", DISTURBANCES)
 def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     disturb: Any, run: Any, purpose: str
 ) -> None:
     driver = Driver(SETTINGS)
     stimulus = run(driver, purpose)
-    if disturb is cut and driver.test.state == STARTING:
+    if disturb is cut and driver.test.state == presenter.STARTING:
         driver.step()
     answered, tones = len(driver.tells("answer")), driver.test.ears[Route("left")].tally.tones
     disturb(driver)
 
-    assert driver.test.state == PAUSE_BEFORE
+    assert driver.test.state == presenter.PAUSE_BEFORE
     assert driver.run_to_tone() == stimulus
     assert len(driver.tells("answer")) == answered
     assert driver.test.ears[Route("left")].tally.tones == tones
@@ -866,7 +764,7 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found(
     run: Any, settings: Settings
 ) -> None:
     smooth, rough = undisturbed_test(settings), Driver(settings)
-    for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 2:
+    for disturb in DISTURBANCES * 2:
         run(rough)
         disturb(rough)
         rough.run_until(lambda action: isinstance(action, tells.AnswerTold))
@@ -879,9 +777,9 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found(
 @pytest.mark.parametrize(
     ("run", "state", "wait_us"),
     [
-        (Driver.run_to_tone, STARTING, START_TIMEOUT_US),
-        (Driver.run_to_onset, LISTENING, LATEST_US),
-        (run_to_late, LATE, LATEST_US),
+        (Driver.run_to_tone, presenter.STARTING, presenter.START_TIMEOUT_US),
+        (Driver.run_to_onset, presenter.LISTENING, LATEST_US),
+        (run_to_late, presenter.LATE, LATEST_US),
     ],
 )
 def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int) -> None:
@@ -892,7 +790,7 @@ def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int
 
     assert driver.test.state == state
     assert driver.wait_until_us == driver.now_us + wait_us
-    if state == STARTING:
+    if state == presenter.STARTING:
         driver.feed(events.ToneStarted(1, 77))
     assert answers(press(driver, 500 * MS)) == [True]
 
@@ -907,7 +805,7 @@ def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_befo
         driver.feed(events.BoardLost())
     driver.feed(events.BoardDisbelieved())
     driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
-    assert driver.test.state == PAUSE_BEFORE
+    assert driver.test.state == presenter.PAUSE_BEFORE
 
     driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=True))
@@ -924,9 +822,7 @@ def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
-@pytest.mark.parametrize(
-    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
-)
+@pytest.mark.parametrize("disturb", DISTURBANCES)
 def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
     disturb: Any, conduct: str
 ) -> None:
@@ -939,10 +835,10 @@ def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
     disturb(driver)
     late_us = Pace(settings).late_us
     driver.feed(events.TimePassed(), after_us=late_us - 10 * MS)
-    assert driver.test.state == PAUSE_BEFORE
+    assert driver.test.state == presenter.PAUSE_BEFORE
 
     driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
-    assert driver.test.state == PAUSE_BEFORE
+    assert driver.test.state == presenter.PAUSE_BEFORE
     assert driver.tells("answer") == []
 
 
@@ -966,12 +862,12 @@ def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -
     stimulus = driver.run_to_tone()
     driver.forget()
 
-    assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
-    actions = driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
+    assert driver.wait_until_us == driver.now_us + presenter.START_TIMEOUT_US
+    actions = driver.feed(events.TimePassed(), after_us=presenter.START_TIMEOUT_US)
     assert void(actions) == []
     assert events.AskBoardTime() in actions
     actions = driver.feed(events.BoardTime(1))
-    assert void(actions) == ["the tone did not begin"]
+    assert void(actions) == [Code.NOT_BEGUN]
     assert actions[0] == events.Silence()
     assert driver.feed(events.ToneStarted(1, 77)) == []
     assert driver.run_to_tone() == stimulus
@@ -979,7 +875,7 @@ def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -
 
 def never_begins(driver: Driver) -> None:
     driver.forget()
-    driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
+    driver.feed(events.TimePassed(), after_us=presenter.START_TIMEOUT_US)
     driver.feed(events.BoardTime(1))
 
 
@@ -990,23 +886,19 @@ def is_cut(driver: Driver) -> None:
 
 @pytest.mark.parametrize(
     ("fail", "why"),
-    [
-        (never_begins, Code.NOT_BEGUN),
-        (is_cut, Code.CUT_SHORT),
-        (lose_the_board, None),
-    ],
+    [(never_begins, Code.NOT_BEGUN), (is_cut, Code.CUT_SHORT), (lose_the_board, None)],
 )
 def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
     fail: Any, why: Code | None
 ) -> None:
     driver = Driver(SETTINGS)
-    for _ in range(STARTS_MAX):
+    for _ in range(presenter.STARTS_MAX):
         driver.run_to_tone()
         fail(driver)
     driver.run_until(lambda action: isinstance(action, events.Finish))
 
-    assert len(driver.plays) == STARTS_MAX
-    assert driver.test.state == FINISHED
+    assert len(driver.plays) == presenter.STARTS_MAX
+    assert driver.test.state == presenter.FINISHED
     said = reason(Code.NOT_PLAYED, number=1)
     if why is not None:
         said = reason(Code.NOT_PLAYED_BUT, number=1, why=reason(why))
@@ -1014,23 +906,17 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
     assert driver.actions[-3] == events.Silence()
 
 
-def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
+@pytest.mark.parametrize(("fail", "answered"), [(never_begins, True), (pause_and_go_on, False)])
+def test_failures_are_counted_from_an_answer_on_and_pauses_are_none(
+    fail: Any, answered: bool
+) -> None:
     driver = Driver(SETTINGS)
     for _ in range(3):
-        for _ in range(STARTS_MAX - 1):
+        for _ in range(presenter.STARTS_MAX - answered):
             driver.run_to_tone()
-            never_begins(driver)
-        driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
-
-    assert driver.test.outcome == ""
-
-
-def test_an_operator_may_pause_as_often_as_he_likes() -> None:
-    """Pauses are not failures of the tone generator."""
-    driver = Driver(SETTINGS)
-    for _ in range(3 * STARTS_MAX):
-        driver.run_to_tone()
-        pause_and_go_on(driver)
+            fail(driver)
+        if answered:
+            driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
 
     assert driver.run().outcome == "complete"
 
@@ -1067,7 +953,7 @@ def test_everywhere_is_in_every_state() -> None:
         go(driver)
 
     assert [driver.test.state for driver in drivers] == [
-        READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, LISTENING, LISTENING, PAUSED,
+        "ready", "waiting", "starting", "listening", "late", "listening", "listening", "paused",
     ]  # fmt: skip
 
 
@@ -1078,16 +964,12 @@ def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None
     driver.feed(events.Paused())
     played = len(driver.plays)
 
-    assert driver.test.state == PAUSED
+    assert driver.test.state == presenter.PAUSED
     assert [events.Silence(), tells.PauseTold()] == driver.actions[-2:]
     assert driver.feed(events.Paused()) == []
     assert driver.feed(events.Started()) == []
-    for event in (
-        events.TimePassed(),
-        events.ButtonPressed(1),
-        events.BoardTime(2),
-        events.TimePassed(),
-    ):
+    passed = events.TimePassed()
+    for event in (passed, events.ButtonPressed(1), events.BoardTime(2), passed):
         assert driver.feed(event, after_us=3600 * S) == []
     assert len(driver.plays) == played
     assert driver.feed(events.Continued())[0] == tells.GoingOnTold()
@@ -1104,7 +986,7 @@ def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> Non
 
     assert driver.feed(events.Continued()) == []
     assert driver.test.state == state
-    assert state == READY or driver.feed(events.Started()) == []
+    assert state == presenter.READY or driver.feed(events.Started()) == []
 
 
 @pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(Purpose.RETEST)])
@@ -1128,10 +1010,10 @@ def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
     driver = Driver(SETTINGS, AlwaysPresses())
     driver.feed(events.Started())
     for _ in range(20_000):
-        if driver.test.state == FINISHED:
+        if driver.test.state == presenter.FINISHED:
             break
         driver.step()
-        if driver.test.state == PAUSE_BEFORE:
+        if driver.test.state == presenter.PAUSE_BEFORE:
             driver.feed(events.ButtonPressed(driver.board.clock.board_us(driver.now_us)))
 
     assert driver.result["ears"][0]["outcome"] == "unreliable"
@@ -1153,4 +1035,4 @@ def test_a_time_is_given_as_evidence_only_where_it_can_be(
     response_us: int | None, response_s: float | None
 ) -> None:
     """A slow train and a long window let a press come later than the estimator takes."""
-    assert Answer(True, 20_000_000, response_us).response_s == response_s
+    assert presenter.Answer(True, 20_000_000, response_us).response_s == response_s

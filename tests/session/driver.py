@@ -4,7 +4,7 @@ A test that is over is asked as often as one likes: `run_to_end` and `run_left_e
 once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -18,8 +18,9 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.session.masking import Earphones
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Purpose, Why
+from firmware_py.terms.reasons import Code
 from firmware_py.terms.settings import Settings
-from firmware_py.terms.tells import CatchTold, Tell
+from firmware_py.terms.tells import AnswerTold, CatchTold, Tell, VoidTold
 
 MS: Final = 1000
 S: Final = 1_000_000
@@ -119,6 +120,19 @@ def two_ears(**levels_db_hl: float) -> Ears:
 
 
 @dataclass(frozen=True)
+class Hears(Listener):
+    """Presses for the tones of which this is true."""
+
+    hears: Callable[[Tone], bool]
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return REACTION_US if self.hears(tone) else None
+
+    def to_silence(self, number: int) -> Reaction:
+        return None
+
+
+@dataclass(frozen=True)
 class NeverPresses(Listener):
     """Has gone home."""
 
@@ -174,6 +188,10 @@ class Driver(SimulatedTest):
         return next((e.onset_us for e in told if isinstance(e, events.ToneStarted)), 0)
 
     @property
+    def stray_presses(self) -> int:
+        return self.test.presenter.silent_time.stray_presses
+
+    @property
     def actions(self) -> list[events.Action]:
         return [action for _, action in self.log]
 
@@ -201,6 +219,19 @@ class Driver(SimulatedTest):
             if isinstance(action, Tell) and what == action.WHAT
             if about.items() <= action.figures().items()
         ]
+
+
+def answers(actions: Iterable[events.Action]) -> list[bool | None]:
+    return [a.heard for a in actions if isinstance(a, AnswerTold)]
+
+
+def void(actions: Iterable[events.Action]) -> list[Code]:
+    return [a.why.code for a in actions if isinstance(a, VoidTold)]
+
+
+def replayed(settings: Settings, told: Iterable[tuple[int, events.Event]]) -> list[events.Action]:
+    test = HearingTest(settings)
+    return [action for at_us, event in told for action in test.handle(at_us, event)]
 
 
 def familiar(ear: EarTest) -> EarTest:

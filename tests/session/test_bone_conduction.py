@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.head import Head
+from device.simulator.head import INTERAURAL_ATTENUATION_DB, USUAL, Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
@@ -17,7 +17,6 @@ from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.listening import CHECK_US_MAX
 from firmware_py.findings.air_bone_gap import LossType, gaps_of
-from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
@@ -26,10 +25,23 @@ from firmware_py.terms.reasons import Code, Reasons, reason
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import SettingError, Settings
+from tests.session.driver import replayed
 
 HZ: Final = (500, 1000, 2000, 4000)
 RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
 DEAD: Final = 200.0
+LEFT_ONLY: Final = Settings(routes="air, bone", ears="left", seed=1)
+PAUSED_ANEW: Final = events.Paused((reason(Code.WAITS_CLOCK),))  # somebody may sit down anew
+
+
+def someone(
+    right: float = 30.0, left: float = 35.0, head: Head = USUAL, **other: Any
+) -> SimulatedListener:
+    """Somebody with two flat ears; thresholds by air."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (right,)), "left": Audiogram((HZ[1],), (left,)),
+    }  # fmt: skip
+    return SimulatedListener(truths, head=head, **other)
 
 
 @lru_cache
@@ -41,15 +53,13 @@ def run(
     **other: Any,
 ) -> SimulatedTest:
     """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
-    can_mask = other.pop("can_mask", True)
-    truths: dict[Ear, Audiogram] = {
-        "right": Audiogram((HZ[1],), (right,)), "left": Audiogram((HZ[1],), (left,)),
-    }  # fmt: skip
-    head = Head({"right": gap_right, "left": gap_left}, skull_attenuation_db=3.0)
-    seed = other.pop("seed", 1)
+    can_mask, seed = other.pop("can_mask", True), other.pop("seed", 1)
+    attenuation = {
+        "interaural_attenuation_db": other.pop("attenuation_db", INTERAURAL_ATTENUATION_DB)
+    }
+    head = Head({"right": gap_right, "left": gap_left}, skull_attenuation_db=3.0, **attenuation)
     settings = Settings(routes="air, bone", seed=seed, **other)
-    listener = SimulatedListener(truths, seed=seed, head=head)
-    test = SimulatedTest(settings, listener, can_mask=can_mask)
+    test = SimulatedTest(settings, someone(right, left, head, seed=seed), can_mask=can_mask)
     test.run()
     return test
 
@@ -68,6 +78,10 @@ def off_db(test: SimulatedTest, route: Route, truth_db_hl: float) -> float:
     return max(abs((float("inf") if x is None else x) - truth_db_hl) for x in found)
 
 
+def tones_by_bone(test: SimulatedTest) -> list[events.Play]:
+    return [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+
+
 def marks(test: SimulatedTest, route: Route) -> set[MaskingMark | None]:
     return {each.masking for each in at_octaves(test, route)}
 
@@ -79,11 +93,7 @@ def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("about", "seed"),
-    [
-        ((36.0, 44.0, 10.0, 30.0), 32),
-        ((44.0, 36.0, 30.0, 10.0), 32),
-        ((50.0, 60.0, 25.0, 30.0), 1),
-    ],
+    [((36.0, 44.0, 10.0, 30.0), 32), ((44.0, 36.0, 30.0, 10.0), 32), ((50.0, 60.0, 25.0, 30.0), 1)],
 )
 def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> None:
     """A tone comes after each; and of each ear that is asked again by air it is told then."""
@@ -97,9 +107,8 @@ def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> N
     again = [a.route for _, a in test.log if isinstance(a, tells.EarAgainTold)]
     assert len(again) == len({*again})
     by_air = {route for route in test.test.cross_hearing.asked_again if not route.by_bone}
-    assert (
-        by_air == {route for route in again if not route.by_bone} == {Route("right"), Route("left")}
-    )
+    told_by_air = {route for route in again if not route.by_bone}
+    assert by_air == told_by_air == {Route("right"), Route("left")}
 
 
 def test_ears_without_a_gap_are_measured_without_noise() -> None:
@@ -132,7 +141,9 @@ def test_two_conductive_ears_end_in_the_dilemma() -> None:
     test = run(55.0, 55.0, gap_right=50.0, gap_left=50.0)
     assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.UNCERTAIN}
     dilemma = {
-        each.why.code for each in test.test.cross_hearing.verdicts(RIGHT).values() if each.why
+        each.why.code
+        for each in test.test.cross_hearing.ways[RIGHT].verdicts().values()
+        if each.why
     }
     assert Code.DILEMMA in dilemma
 
@@ -145,7 +156,7 @@ def test_without_noise_at_the_board_a_gap_is_uncertain() -> None:
 
 def test_it_waits_until_the_vibrator_is_in_place() -> None:
     """Nothing is played by bone before the operator's word, whatever else comes."""
-    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test = SimulatedTest(LEFT_ONLY, someone())
     test.run_until(lambda action: isinstance(action, tells.PlacingTold))
     assert test.test.placing.wanted is not None
     test.operators.take_in(tells.GoingOnTold(), test.now_us)  # nobody says anything by himself
@@ -162,7 +173,7 @@ def test_it_waits_until_the_vibrator_is_in_place() -> None:
 @pytest.mark.parametrize("why", [(reason(Code.WAITS_CLOCK),), ()], ids=["anew", "pause"])
 def test_the_vibrator_is_asked_for_after_a_pause(why: Reasons, until: type) -> None:
     """It may have come off; and that it is the same person does not say where it is."""
-    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test = SimulatedTest(LEFT_ONLY, someone())
     step_to_bone(test, played=until == events.Play)
     test.feed(events.Paused(why), 1)
     asks_again = bool(why) or until == events.Play
@@ -180,16 +191,16 @@ def test_the_vibrator_is_asked_for_after_a_pause(why: Reasons, until: type) -> N
 
 
 def test_earphones_are_not_asked_for_after_a_pause() -> None:
-    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test = SimulatedTest(LEFT_ONLY, someone())
     test.run_to_tone()
-    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(PAUSED_ANEW, 1)
     test.feed(events.Continued(), 1_000_000)
     assert check_of(test.test) == ""
 
 
 def silent_by_bone() -> SimulatedTest:
     """A test in which somebody fell asleep by bone, and the operator is asked to look."""
-    test = SimulatedTest(Settings(routes="air, bone", ears="left", seed=1), someone())
+    test = SimulatedTest(LEFT_ONLY, someone())
     step_to_bone(test, played=True)
     test.board.listener = someone(lapse_rate=1.0)
     test.run_until(lambda action: isinstance(action, tells.ListenerCheckTold))
@@ -200,25 +211,21 @@ def silent_by_bone() -> SimulatedTest:
 
 @pytest.mark.parametrize("by", [events.OPERATOR, events.OTHER_EAR])
 def test_a_vibrator_that_was_held_to_another_head_is_asked_for(by: str) -> None:
+    """And what was heard of it does not tell of it days later."""
     test = silent_by_bone()
     told = test.feed(events.EquipmentHeard(by), 1_000_000)
     assert placings(test)[-1] == ("place-vibrator", "left")
     assert not any(isinstance(action, events.Play) for action in told)
     assert check_of(test.test) == "placing"
-
-
-def test_what_was_heard_of_a_vibrator_does_not_tell_of_it_days_later() -> None:
-    test = silent_by_bone()
-    test.feed(events.EquipmentHeard(events.OPERATOR), 1_000_000)
-    assert test.test.ears[LEFT].listening.equipment_heard_by == events.OPERATOR
-    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    assert test.test.ears[LEFT].listening.equipment_heard_by == by
+    test.feed(PAUSED_ANEW, 1)
     test.feed(events.Continued(), 1_000_000)
     assert test.test.ears[LEFT].listening.equipment_heard_by == ""
 
 
 def test_in_a_check_by_bone_the_place_is_asked_first_and_its_minute_begins_then() -> None:
     test = silent_by_bone()
-    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(PAUSED_ANEW, 1)
     test.feed(events.Continued(), 600_000_000)
     assert check_of(test.test) == "placing"
     assert why_checked(test.test) == (reason(Code.PLACE_VIBRATOR, ear="left"),)
@@ -232,12 +239,8 @@ def test_in_a_check_by_bone_the_place_is_asked_first_and_its_minute_begins_then(
 
 def test_what_was_found_without_noise_is_kept_until_there_is_noise() -> None:
     """Whoever has had enough when the earphone is to be put on has lost nothing."""
-    truths: dict[Ear, Audiogram] = {
-        "right": Audiogram((HZ[1],), (50.0,)), "left": Audiogram((HZ[1],), (10.0,)),
-    }  # fmt: skip
     head = Head({"right": 40.0, "left": 0.0}, skull_attenuation_db=3.0)
-    listener = SimulatedListener(truths, seed=1, head=head)
-    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), someone(50.0, 10.0, head, seed=1))
     test.run_until(
         lambda a: isinstance(a, tells.PlacingTold) and a.why.code == Code.PLACE_VIBRATOR_COVERED
     )
@@ -270,12 +273,6 @@ def test_earphones_wait_for_both_ears_by_bone(about: tuple[float, ...], seed: in
             assert action.route.by_bone == by_bone
 
 
-def someone(**other: Any) -> SimulatedListener:
-    return SimulatedListener({
-        "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
-    }, **other)  # fmt: skip
-
-
 @pytest.mark.parametrize("ears", ["left", "both"])
 @pytest.mark.parametrize("right", [-14.0, -10.0, -6.0])
 def test_the_best_cochlea_of_the_other_side_is_no_gap_of_this_one(right: float, ears: str) -> None:
@@ -304,16 +301,14 @@ def test_what_is_heard_at_the_floor_stays_the_better_cochleas_where_no_noise_mas
 @pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])
 def test_no_tone_by_bone_is_above_what_a_vibrator_may_play(about: tuple[float, ...]) -> None:
     test = run(*about)
-    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
-    assert tones
-    for tone in tones:
+    assert tones_by_bone(test)
+    for tone in tones_by_bone(test):
         assert tone.level_db_hl <= tone.route.kind.highest_db_hl(tone.frequency_hz)
 
 
 def test_the_same_events_give_the_same_actions() -> None:
     before = run(50.0, 10.0, gap_right=40.0)
-    again = HearingTest(before.settings)
-    done = [action for at_us, event in before.events for action in again.handle(at_us, event)]
+    done = replayed(before.settings, before.events)
     assert done == [action for _, action in before.log]
 
 
@@ -324,10 +319,7 @@ def test_a_method_that_knows_no_people_has_no_bone() -> None:
 
 def test_what_the_skin_may_have_felt_is_no_threshold_of_hearing() -> None:
     """Of an ear that hears nothing below 75 dB HL the lowest tones are felt, and answered."""
-    truths: dict[Ear, Audiogram] = dict.fromkeys(("right", "left"), Audiogram((HZ[1],), (75.0,)))
-    test = SimulatedTest(
-        Settings(routes="air, bone"), SimulatedListener(truths, head=Head(feels=True))
-    )
+    test = SimulatedTest(Settings(routes="air, bone"), someone(75.0, 75.0, Head(feels=True)))
     test.run()
     for route in (RIGHT, LEFT):
         for each in at_octaves(test, route):
@@ -376,7 +368,7 @@ def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
     right, left, gap_right, by_hz = about
     gap_left = Audiogram((500.0, 1000.0, 4000.0), by_hz)
     test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl)
-    result, verdicts = test.test.result(), test.test.cross_hearing.verdicts(RIGHT)
+    result, verdicts = test.test.result(), test.test.cross_hearing.ways[RIGHT].verdicts()
     left_open = {
         each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz
     }
@@ -402,7 +394,7 @@ def test_it_asks_only_what_may_be_asked(range_hz: tuple[float, float]) -> None:
     """Where the poorer ear and what is known of it lie at frequencies that may not be asked."""
     low_hz, high_hz = range_hz
     test = run(50.0, 10.0, gap_right=40.0, frequency_min_hz=low_hz, frequency_max_hz=high_hz)
-    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+    tones = tones_by_bone(test)
     assert {tone.route for tone in tones} == {RIGHT, LEFT}
     assert all(low_hz <= tone.frequency_hz <= high_hz for tone in tones)
     found = [each for each in at_octaves(test, RIGHT) if each.masking == MaskingMark.MASKED]
@@ -429,11 +421,8 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
 
 def test_who_hears_a_silent_earphone_is_asked_before_the_vibrator_comes() -> None:
     """The earphones are on; and the minute for the answer begins when it is asked for."""
-    truths: dict[Ear, Audiogram] = {
-        "right": Audiogram((HZ[1],), (DEAD,)), "left": Audiogram((HZ[1],), (10.0,)),
-    }  # fmt: skip
     operator = Operator(hears=events.OTHER_EAR, after_s=50.0)
-    test = SimulatedTest(Settings(routes="air, bone"), SimulatedListener(truths), operator=operator)
+    test = SimulatedTest(Settings(routes="air, bone"), someone(DEAD, 10.0), operator=operator)
     test.run()
     told = [a for _, a in test.log if isinstance(a, tells.PlacingTold | tells.EquipmentCheckTold)]
     asked, *placed = told

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -28,16 +29,16 @@ from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
 from firmware_py.terms.words import say
 from tests.budget import quick
-from tests.said import each_said, reason_words
+from tests.said import reason_words
 from tests.session.driver import (
     REACTION_US,
     AlwaysPresses,
     Driver,
-    Ears,
-    Flat,
+    Hears,
     Listener,
     NeverPresses,
     Reaction,
+    S,
     Tone,
     flat,
     run_left_ear,
@@ -45,19 +46,27 @@ from tests.session.driver import (
     two_ears,
 )
 
-HEARS = Ears(Flat(25.0, 25.0))
-SECOND_US = 1_000_000
+HEARD_BY_OPERATOR = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
 
 
-@dataclass(frozen=True)
-class Gone(Listener):
+@cache
+def gone(after: int, back: int = 10_000) -> Listener:
     """Hears from 25 dB HL on, but not the tones after one and before another."""
+    return Hears(lambda tone: tone.level_db_hl >= 25.0 and not after < tone.number < back)
 
-    after: int
-    back: int = 10_000
 
-    def to_tone(self, tone: Tone) -> Reaction:
-        return None if self.after < tone.number < self.back else HEARS.to_tone(tone)
+def to_check(listener: Listener) -> Driver:
+    """A test of the left ear that has just been broken off for a check."""
+    driver = Driver(Settings(ears="left"), listener)
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    return driver
+
+
+def to_question(listener: Listener, **about: Any) -> Driver:
+    """A test in which the operator has just been asked who hears the tones."""
+    driver = Driver(Settings(**about), listener, can_mask=True)
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    return driver
 
 
 def checks_of(driver: Driver) -> list[dict[str, Any]]:
@@ -66,7 +75,7 @@ def checks_of(driver: Driver) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("after", [12, 20])
 def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
-    driver = run_left_ear(Gone(after))
+    driver = run_left_ear(gone(after))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == CHECKS_MAX
@@ -78,9 +87,7 @@ def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
 
 
 def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
-    away = Driver(Settings(ears="left"), Gone(14))
-    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = run_left_ear(Gone(14, back=away.test.number + 3))
+    driver = run_left_ear(gone(14, back=to_check(gone(14)).test.number + 3))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -91,26 +98,23 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert reason_words(remark).startswith(
-        "left ear: paused to check the responses, times: 1; tones "
-    )
+    assert (remark["code"], remark["ear"], remark["checks"]) == ("broken-off", "left", 1)
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     after = 38  # of 41
-    away = Driver(Settings(ears="left"), Gone(after))
-    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    away = to_check(gone(after))
     story = away.test.ears[Route("left")].listening.story
     assert story is not None
     assert DOUBTED <= story.probability < LIKELY
-    driver = run_left_ear(Gone(after, back=away.test.number + 3))
+    driver = run_left_ear(gone(after, back=away.test.number + 3))
 
     assert len(checks_of(driver)) == 1
     assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
 def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
-    driver = run_left_ear(Gone(14))
+    driver = run_left_ear(gone(14))
     checks = driver.tells("tone", purpose=Purpose.CHECK)
     before = [each for each in driver.tells("tone")[:14] if each["level_db_hl"] >= 25.0]
     heard = [each["level_db_hl"] for each in before if near(each["frequency_hz"], [1000.0])]
@@ -122,19 +126,17 @@ def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
 
 
 def test_a_check_ends_by_itself_after_a_minute() -> None:
-    driver = Driver(Settings(ears="left"), Gone(14))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(gone(14))
     began_us = driver.now_us
     driver.run_until(lambda action: isinstance(action, GoingOnTold))
 
-    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * SECOND_US
+    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * S
     assert driver.purpose != Purpose.CHECK
 
 
 @pytest.mark.parametrize("when", ["listening", "late"])
 def test_a_check_ends_at_the_operators_word(when: str) -> None:
-    driver = Driver(Settings(ears="left"), Gone(14))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(gone(14))
     while driver.test.state != when:
         driver.step()
     number = driver.test.number
@@ -162,7 +164,7 @@ class Learns(Listener):
     until: int
 
     def to_tone(self, tone: Tone) -> Reaction:
-        return REACTION_US if tone.number <= self.until else HEARS.to_tone(tone)
+        return REACTION_US if tone.number <= self.until or tone.level_db_hl >= 25.0 else None
 
     def to_silence(self, number: int) -> Reaction:
         return REACTION_US if number <= self.until else None
@@ -170,9 +172,7 @@ class Learns(Listener):
 
 def test_who_understands_the_task_at_the_check_is_tested() -> None:
     """A silence without a press, and then a tone with one, pass it."""
-    first = Driver(Settings(ears="left"), AlwaysPresses())
-    first.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = run_left_ear(Learns(first.test.number))
+    driver = run_left_ear(Learns(to_check(AlwaysPresses()).test.number))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -182,9 +182,9 @@ def test_who_understands_the_task_at_the_check_is_tested() -> None:
 
 
 def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
-    driver = run_left_ear(Gone(0, back=9))
+    driver = run_left_ear(gone(0, back=9))
     found = driver.ear("left")
-    at_1_khz = next(each for each in found["thresholds"] if each["frequency_hz"] == 1000)
+    (at_1_khz,) = (each for each in found["thresholds"] if each["frequency_hz"] == 1000)
 
     assert found["verdict"] == Verdict.VALID
     assert at_1_khz["mark"] == Outcome.MEASURED
@@ -195,10 +195,9 @@ def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> Non
 
 
 def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() -> None:
-    driver = Driver(Settings(), two_ears(left=999.0, right=30.0))
-    told = driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    assert isinstance(told, EquipmentCheckTold)
-    assert told.route.ear == "left"
+    driver = to_question(two_ears(left=999.0, right=30.0))
+    (told,) = driver.tells("equipment-check")
+    assert told["ear"] == "left"
     driver.run_to_onset(Purpose.CHECK)
     assert driver.plays[-1].route.ear == "left"
     assert driver.plays[-1].level_db_hl == driver.settings.familiar_level_db_hl
@@ -208,8 +207,7 @@ def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() 
     assert driver.test.outcome == "complete"
     assert found["left"]["outcome"] == Outcome.NO_RESPONSE
     assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
-    remark = "left ear: nothing was heard; the equipment was heard by the operator"
-    assert remark in each_said(driver.result["remarks"])
+    assert HEARD_BY_OPERATOR in driver.result["remarks"]
 
 
 def ask_by_bone(heard_until: int) -> EarTest:
@@ -244,35 +242,28 @@ def test_the_reasons_that_a_test_by_bone_once_had_are_read_as_they_are() -> None
     assert (read.route, read.reasons) == (Route("left", BONE), (reason(Code.NOTHING_HEARD),))
 
 
-@pytest.mark.parametrize("word", [None, events.NOBODY])
-def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str | None) -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    if word is not None:
-        driver.feed(events.EquipmentHeard(word))
-    driver.run_until(lambda action: isinstance(action, events.Finish)) if word is None else None
-
-    assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
-    assert driver.ear("left")["reasons"] == [{"code": "nothing-heard"}]
-
-
-def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    driver.feed(events.EquipmentHeard(events.OPERATOR))
-    heard = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
-
-    assert driver.ear("left")["verdict"] == Verdict.VALID
-    assert driver.result["remarks"] == [heard]
-
-
-def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
-    driver = Driver(Settings(ears="left"), NeverPresses())
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    driver.feed(events.Continued())
+@pytest.mark.parametrize(
+    "word",
+    [
+        None,
+        events.Continued(),
+        events.EquipmentHeard(events.NOBODY),
+        events.EquipmentHeard(events.OPERATOR),
+    ],
+)
+def test_an_ear_that_heard_nothing_could_not_be_tested_unless_somebody_heard_its_earphone(
+    word: events.Event | None,
+) -> None:
+    """It is over once, whoever is asked about it, and what was heard is not to be checked."""
+    driver = to_question(NeverPresses(), ears="left")
+    driver.run() if word is None else driver.feed(word)
+    found, heard = driver.ear("left"), word == events.EquipmentHeard(events.OPERATOR)
 
     assert driver.test.outcome == "complete"
     assert len(driver.tells("ear-over")) == 1
+    assert found["verdict"] == (Verdict.VALID if heard else Verdict.NOT_TESTED)
+    assert found["reasons"] == ([] if heard else [{"code": "nothing-heard"}])
+    assert (driver.result["remarks"] == [HEARD_BY_OPERATOR]) == heard
 
 
 def test_a_word_that_was_not_asked_for_means_nothing() -> None:
@@ -292,20 +283,14 @@ def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
 # The verdict
 
 
-@dataclass(frozen=True)
-class Another(Listener):
-    """Hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
-
-    since: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
-        threshold_db_hl = 20.0 + (worse_db if tone.number >= self.since else 0.0)
-        return REACTION_US if tone.level_db_hl >= threshold_db_hl else None
-
-
 def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
-    found = run_left_ear(Another(14)).ear("left")
+    """It hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
+
+    def hears(tone: Tone) -> bool:
+        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
+        return tone.level_db_hl >= 20.0 + (worse_db if tone.number >= 14 else 0.0)
+
+    found = run_left_ear(Hears(hears)).ear("left")
 
     assert found["verdict"] == Verdict.DOUBTFUL
     (why,) = found["reasons"]
@@ -329,10 +314,15 @@ def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> Non
     assert checks_of(driver) == []
 
 
-def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
-    ear = EarTest(Route("right"), Settings(ears="right"))
+def two_like_answers() -> tuple[EarTest, Observation, Observation]:
+    """An ear, and answers that are still to be given to it."""
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    return EarTest(Route("right"), Settings(ears="right")), first, second
+
+
+def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
+    ear, first, second = two_like_answers()
     nothing = ear.estimator.log_evidence
     ear.observe(first)
     alone = ear.estimator.log_evidence
@@ -363,9 +353,7 @@ def test_forgetting_an_answer_leaves_the_silences_where_they_were() -> None:
 
 def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began_it() -> None:
     """A press in the last pause stayed, so that one passed check followed the other in vain."""
-    ear = EarTest(Route("right"), Settings(ears="right"))
-    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
-    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear, first, second = two_like_answers()
     for answer, pressed in ((first, False), (second, True)):
         ear.observe(answer, pressed)
     ear.go_back(1)
@@ -377,9 +365,7 @@ def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began
 
 
 def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() -> None:
-    ear = EarTest(Route("right"), Settings(ears="right"))
-    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
-    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear, first, second = two_like_answers()
     ear.observe(first, True)
     ear.expect_own(ear.estimator.curves_at_knots(), [])
     ear.observe(second, False)
@@ -389,8 +375,7 @@ def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() ->
 
 
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
-    driver = Driver(Settings(ears="left"), Gone(12))
-    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = to_check(gone(12))
     assert driver.feed(events.EquipmentHeard(events.NOBODY)) == []
     told = driver.feed(events.EquipmentHeard(events.OTHER_EAR))
     assert GoingOnTold() in told
@@ -399,19 +384,14 @@ def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> Non
     assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
-@dataclass(frozen=True)
-class DeadRight(Listener):
-    """Hears with the left ear from 10 dB HL on: through the skull what is played to the right."""
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        crossing_db = 0.0 if tone.ear == "left" else 45.0
-        heard = tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
-        return REACTION_US if heard else None
-
-
 def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
-    driver = Driver(Settings(), DeadRight(), can_mask=True)
-    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    """The left one hears from 10 dB HL on: through the skull what is played to the right."""
+
+    def hears(tone: Tone) -> bool:
+        crossing_db = 0.0 if tone.ear == "left" else 45.0
+        return tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
+
+    driver = to_question(Hears(hears))
     right = driver.test.ears[Route("right")]
     assert right.tally.heard == 1, "through the skull, before the left ear was known"
     assert right.heard_nothing

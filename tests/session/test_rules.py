@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
@@ -80,12 +80,14 @@ from tests.session.driver import (
     Reaction,
     Tone,
     flat,
+    replayed,
     run_to_end,
 )
 
 Drawn = TypeVar("Drawn")
 
-STATES = {READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, PAUSED, FINISHED}
+STATES_ON_THE_WAY = (READY, PAUSE_BEFORE, STARTING, LISTENING, LATE)
+STATES = {*STATES_ON_THE_WAY, PAUSED, FINISHED}
 RESPONSE_STREAM = 77  # of the listeners here
 
 EVERYTHING = settings.get_current_profile_name() == budget.ALL
@@ -202,19 +204,11 @@ def check_result(result: dict[str, Any], s: Settings) -> None:
     json.dumps(result, allow_nan=False)
     for ear in result["ears"]:
         tones_max = s.tones_max + ATTENTION_TONES_MAX
-        if any(
-            (each["code"], each.get("ear")) == ("broken-off", ear["ear"])
-            for each in result["remarks"]
-        ):
+        remarks = [(each["code"], each.get("ear")) for each in result["remarks"]]
+        if ("broken-off", ear["ear"]) in remarks:
             tones_max += CHECKS_MAX * tones_max  # what came before each check is asked again
-        unsure, unsure_alarms = ear["tones_unsure"], ear["unsure_alarms"]
-        assert (
-            0
-            <= ear["tones_heard"]
-            <= ear["tones_heard"] + unsure
-            <= ear["tones"]
-            <= tones_max + LATE_TONES_MAX
-        )
+        unsure, unsure_alarms, heard = ear["tones_unsure"], ear["unsure_alarms"], ear["tones_heard"]
+        assert 0 <= heard <= heard + unsure <= ear["tones"] <= tones_max + LATE_TONES_MAX
         assert 0 <= ear["false_alarms"] <= ear["false_alarms"] + unsure_alarms
         assert ear["false_alarms"] + unsure_alarms <= ear["catch_trials"]
         assert s.unsure_button or unsure == unsure_alarms == 0
@@ -265,11 +259,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
 
 @pytest.mark.parametrize(
     ("listener", "outcome"),
-    [
-        (NeverPresses(), "no-response"),
-        (flat(-99), "hears-all"),
-        (AlwaysPresses(), "unreliable"),
-    ],
+    [(NeverPresses(), "no-response"), (flat(-99), "hears-all"), (AlwaysPresses(), "unreliable")],
 )
 @settings(max_examples=either(8, 25))
 @given(s=any_settings())
@@ -289,18 +279,13 @@ def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
 # --- A pure function of the events ---------------------------------------------------------------
 
 
-def replay_events(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
-    test = HearingTest(s)
-    return [action for at_us, event in events for action in test.handle(at_us, event)]
-
-
 @settings(max_examples=either(5, 15))
 @given(any_settings(), people)
 def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: Person) -> None:
     driver = Driver(s, person)
     driver.run()
 
-    assert repr(replay_events(s, driver.events)) == repr(driver.actions)
+    assert repr(replayed(s, driver.events)) == repr(driver.actions)
 
 
 def test_to_look_at_a_test_and_another_in_between_change_nothing() -> None:
@@ -355,24 +340,21 @@ def test_the_same_events_give_the_same_actions_in_another_process() -> None:
 # --- Events out of place -------------------------------------------------------------------------
 
 
-def every_event(number: int) -> Iterator[Event]:
-    """Give one of each kind and value that makes a difference."""
-    yield from (Started(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
-    yield from (BoardLost(), BoardReady(True), BoardReady(False), Aborted())
-    yield BoardDisbelieved()
-    yield from (EquipmentHeard(OPERATOR), EquipmentHeard(NOBODY))
-    yield from (EarNamed(LEFT), EarNamed(RIGHT), EarNamed(UNSURE))
-    yield from (BoardReady(True, True), BoardReady(False, True))
-    yield from (NoiseRefused.by(Code.NOISE_REFUSED, told="limit"), NoiseEnded())
-    yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))
-    yield from (ButtonPressed(0, 2), ButtonPressed(1_000_000, 2), ButtonReleased(1, 2))
-    yield from (BoardTime(0), BoardTime(2**62))
-    yield from (ToneStarted(number, 5), ToneStarted(number + 1, 5))
-    yield from (ToneEnded(number, 9, False), ToneEnded(number, 9, True))
+# One of each kind and value that makes a difference.
+EVERY_EVENT = (
+    Started(), TimePassed(), Paused(), Continued(), ButtonReleased(1), BoardLost(),
+    BoardReady(True), BoardReady(False), Aborted(), BoardDisbelieved(), EquipmentHeard(OPERATOR),
+    EquipmentHeard(NOBODY), EarNamed(LEFT), EarNamed(RIGHT), EarNamed(UNSURE),
+    BoardReady(True, True), BoardReady(False, True),
+    NoiseRefused.by(Code.NOISE_REFUSED, told="limit"), NoiseEnded(), ButtonPressed(0),
+    ButtonPressed(1_000_000), ButtonPressed(2**62), ButtonPressed(0, 2),
+    ButtonPressed(1_000_000, 2), ButtonReleased(1, 2), BoardTime(0), BoardTime(2**62),
+    ToneStarted(1, 5), ToneStarted(2, 5), ToneEnded(1, 9, False), ToneEnded(1, 9, True),
+)  # fmt: skip
 
 
 def test_every_kind_of_event_is_tried() -> None:
-    assert {type(event) for event in every_event(1)} == {*Event.KINDS.values()}
+    assert {type(event) for event in EVERY_EVENT} == {*Event.KINDS.values()}
 
 
 BRIEF = Settings(
@@ -382,20 +364,15 @@ BRIEF = Settings(
 WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
 BUTTONS = (ButtonPressed, ButtonReleased)
 
+# To each state from the start of a test to the pause after its first tone, and aside from there.
+WAY = (Started(), TimePassed(), ToneStarted(1, 5), TimePassed(), TimePassed())
 PATHS: dict[str, list[Event]] = {
-    "ready": [],
-    "ready, board lost": [BoardLost()],
+    **{state: [*WAY[:n]] for n, state in enumerate([*STATES_ON_THE_WAY, "late, asked"])},
+    **{
+        f"{state}, board lost": [*WAY[:n], BoardLost()] for n, state in enumerate(STATES_ON_THE_WAY)
+    },
     "paused before it began": [Paused()],
-    "pause": [Started()],
-    "pause, board lost": [Started(), BoardLost()],
-    "starting": [Started(), TimePassed()],
-    "starting, board lost": [Started(), TimePassed(), BoardLost()],
-    "listening": [Started(), TimePassed(), ToneStarted(1, 5)],
-    "listening, board lost": [Started(), TimePassed(), ToneStarted(1, 5), BoardLost()],
-    "late": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed()],
-    "late, board lost": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed(), BoardLost()],
-    "late, asked": [Started(), TimePassed(), ToneStarted(1, 5), TimePassed(), TimePassed()],
-    "paused": [Started(), TimePassed(), ToneStarted(1, 5), Paused()],
+    "paused": [*WAY[:3], Paused()],
     "finished": [Started(), Aborted()],
 }
 
@@ -417,14 +394,14 @@ def some(all_of_them: Iterable[Drawn], few: int, seed: str) -> list[Drawn]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
-    for first, second in some(itertools.product(every_event(1), repeat=2), 120, path):
+    for first, second in some(itertools.product(EVERY_EVENT, repeat=2), 120, path):
         test, _ = lead(path, first, second)
         check_result(test.result().to_record(), BRIEF)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_after_any_event_in_any_state_a_test_can_still_come_to_its_end(path: str) -> None:
-    for event in some(every_event(1), 5, path):
+    for event in some(EVERY_EVENT, 5, path):
         live_to_the_end(*lead(path, event))
 
 
@@ -455,14 +432,10 @@ def live_to_the_end(test: HearingTest, now_us: int) -> None:
         if test.state == FINISHED:
             return
         now_us += 30_000_000
-        event: Event = TimePassed()
-        if test.state == READY:
-            event = Started()
-        elif test.state == PAUSED:
-            event = Continued()
-        elif test.state == STARTING:
-            event = ToneStarted(test.number, now_us)
-        elif test.state == LISTENING and step % 3 == 1:
+        begun = ToneStarted(test.number, now_us)
+        told: dict[str, Event] = {READY: Started(), PAUSED: Continued(), STARTING: begun}
+        event = told.get(test.state, TimePassed())
+        if test.state == LISTENING and step % 3 == 1:
             event = ButtonPressed(now_us - 29_500_000)
         elif test.state in (LISTENING, LATE) and AskBoardTime() in actions:
             event = BoardTime(now_us)
@@ -566,7 +539,7 @@ class AnyEvents(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.events:
-            assert repr(replay_events(self.settings, self.events)) == repr(self.actions)
+            assert repr(replayed(self.settings, self.events)) == repr(self.actions)
             live_to_the_end(self.test, self.now_us)
 
 

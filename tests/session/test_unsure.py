@@ -13,10 +13,14 @@ from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
-from tests.said import each_said, reason_words
+from tests.said import reason_words
 from tests.session.driver import REACTION_US, NeverPresses, familiar, flat, run_left_ear
 
 TWO_BUTTONS = {"unsure_button": True}
+
+
+def two_button_ear(**about: Any) -> EarTest:
+    return familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True, **about)))
 
 
 # --- Measurement ---------------------------------------------------------------------------------
@@ -24,7 +28,7 @@ TWO_BUTTONS = {"unsure_button": True}
 
 def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
+    ear = two_button_ear()
     monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
         take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
@@ -58,7 +62,7 @@ def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
 
 
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
-    ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
+    ear = two_button_ear()
     for _ in range(LIMIT_TONES):
         take_answer(ear, Presentation(Purpose.MEASURE, 500.0, 60.0), None)
         take_answer(ear, Presentation(Purpose.MEASURE, 8000.0, 100.0), False)
@@ -70,9 +74,7 @@ def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit
 def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     answer: bool | None, excluded_hz: list[float]
 ) -> None:
-    ear = familiar(
-        EarTest(Route("left"), Settings(ears="left", unsure_button=True, catch_rate=0.0))
-    )
+    ear = two_button_ear(catch_rate=0.0)
     for _ in range(3):
         take_answer(ear, Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
     asked: list[Any] = []
@@ -96,10 +98,8 @@ def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
 
 
 def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
-    silent, golden = (
-        run_left_ear(NeverPresses(), **TWO_BUTTONS),
-        run_left_ear(flat(-99.0), **TWO_BUTTONS),
-    )
+    silent = run_left_ear(NeverPresses(), **TWO_BUTTONS)
+    golden = run_left_ear(flat(-99.0), **TWO_BUTTONS)
 
     assert silent.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert sum(play.level_db_hl == 100.0 for play in silent.plays) >= LIMIT_TONES
@@ -119,7 +119,5 @@ def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     assert found["outcome"] == Outcome.UNRELIABLE
     assert found["verdict"] == "could-not-be-tested"
     assert found["unsure_alarms"] == found["catch_trials"]
-    assert each_said(driver.result["remarks"])[-1:] == [
-        f"left ear: {found['tones']} of {found['tones']} answers were unsure: are the buttons "
-        "understood?"
-    ]
+    doubt = {"code": "mostly-unsure", "unsure": found["tones"], "answered": found["tones"]}
+    assert driver.result["remarks"][-1]["doubt"] == doubt

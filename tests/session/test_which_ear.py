@@ -17,20 +17,18 @@ from firmware_py.presenting.presenter import PAUSED
 from firmware_py.session.which_ear import ASKED_US_MAX
 from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.terms import events
-from firmware_py.terms.outcomes import Purpose, Verdict, WhichEar
+from firmware_py.terms.outcomes import UNSURE, Purpose, Verdict, WhichEar
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.results import SessionResult
-from firmware_py.terms.route import LEFT, RIGHT, Route
+from firmware_py.terms.route import LEFT, OTHER, RIGHT, Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import EarCheckTold, EarphonesTold, EarTold
 from tests.budget import examples, quick
 from tests.session.driver import Driver, Listener, NeverPresses, flat, two_ears
 
-OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 # Of a test whose thresholds nobody looks at closely.
 BRIEF: dict[str, Any] = {"stop_half_width_db": 30.0, "tones_max": 20}
 CHECKED = Settings(ear_check=True, **BRIEF)
-UNSURE = "unsure"
 
 
 class Silent(Operators):
@@ -55,9 +53,6 @@ class Asked(Driver):
 
     def checks(self) -> list[tuple[str, float]]:
         return [(t["ear"], t["level_db_hl"]) for t in self.tells("tone", purpose=Purpose.CHECK)]
-
-    def end(self) -> SessionResult:
-        return self.run()
 
 
 def has_begun(actions: Sequence[events.Action]) -> bool:
@@ -135,62 +130,40 @@ def test_it_is_played_again_and_again_until_there_is_a_word() -> None:
 # The word
 
 
-def test_the_same_ear_begins_the_test() -> None:
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["same"], WhichEar.CONFIRMED),
+        (["other", "same"], WhichEar.CONFIRMED),
+        ([UNSURE, "same"], WhichEar.CONFIRMED),
+        ([UNSURE, UNSURE], WhichEar.NOT_CONFIRMED),
+        (["other", UNSURE, UNSURE], WhichEar.CONTRADICTED),
+    ],
+)
+def test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice(
+    words: list[str], found: WhichEar
+) -> None:
     driver = Asked()
-    actions = driver.say(driver.until_asked())
+    for left, word in enumerate(words, 1 - len(words)):
+        ear = driver.until_asked()
+        named = {"same": ear, "other": OTHER[ear]}.get(word, word)
+        assert has_begun(driver.say(named)) == (not left)
+        if word == "other":
+            why = reason(Code.TURN_EARPHONES, ear=ear)
+            assert (driver.test.state, check_of(driver.test)) == (PAUSED, "earphones")
+            assert driver.tells("earphones") == [{"why": why}]
+            assert why_checked(driver.test) == (why,)
+            assert driver.say(ear) == [], "they are looked at first"
+            driver.feed(events.Continued())
 
-    assert has_begun(actions)
     assert check_of(driver.test) == ""
-    result = driver.end()
-    assert result.which_ear == WhichEar.CONFIRMED
-    assert (result.remarks, result.verdict) == ((), Verdict.VALID)
-
-
-def test_the_other_ear_does_not_begin_the_test_and_is_asked_again() -> None:
-    driver = Asked()
-    ear = driver.until_asked()
-    actions = driver.say(OTHER[ear])
-
-    assert not has_begun(actions)
-    assert driver.test.state == PAUSED
-    assert check_of(driver.test) == "earphones"
-    assert driver.tells("earphones") == [{"why": reason(Code.TURN_EARPHONES, ear=ear)}]
-    assert why_checked(driver.test) == (reason(Code.TURN_EARPHONES, ear=ear),)
-    assert driver.say(ear) == [], "they are looked at first"
-
-    driver.feed(events.Continued())
-    actions = driver.say(driver.until_asked())
-    assert has_begun(actions)
-    result = driver.end()
-    assert result.which_ear == WhichEar.CONFIRMED
-    assert (result.remarks, result.verdict) == ((), Verdict.VALID)
-
-
-def test_who_is_unsure_is_asked_once_more_and_then_it_goes_on() -> None:
-    driver = Asked()
-    driver.until_asked()
-    assert not has_begun(driver.say(UNSURE))
-    driver.until_asked()
-    assert has_begun(driver.say(UNSURE))
-
-    result = driver.end()
-    assert result.which_ear == WhichEar.NOT_CONFIRMED
-    assert result.remarks == (reason(Code.EARS_NOT_CONFIRMED),)
-    assert result.verdict == Verdict.VALID
-
-
-def test_the_other_ear_and_nobody_who_can_say_better_leaves_a_test_in_doubt() -> None:
-    driver = Asked()
-    driver.say(OTHER[driver.until_asked()])
-    driver.feed(events.Continued())
-    for _ in range(2):
-        driver.until_asked()
-        driver.say(UNSURE)
-
-    result = driver.end()
-    assert result.which_ear == WhichEar.CONTRADICTED
-    assert {ear.verdict for ear in result.ears} == {Verdict.DOUBTFUL}
-    assert {ear.reasons for ear in result.ears} == {(reason(Code.EARS_CONTRADICTED),)}
+    result, doubted = driver.run(), found == WhichEar.CONTRADICTED
+    assert result.which_ear == found
+    open_ears = (reason(Code.EARS_NOT_CONFIRMED),)
+    assert result.remarks == (open_ears if found == WhichEar.NOT_CONFIRMED else ())
+    assert result.verdict == (Verdict.DOUBTFUL if doubted else Verdict.VALID)
+    doubts = (reason(Code.EARS_CONTRADICTED),) if doubted else ()
+    assert {ear.reasons for ear in result.ears} == {doubts}
 
 
 def test_without_a_word_it_goes_on_after_a_minute() -> None:
@@ -201,7 +174,7 @@ def test_without_a_word_it_goes_on_after_a_minute() -> None:
 
     assert ASKED_US_MAX <= driver.now_us - asked_us < ASKED_US_MAX + 10_000_000
     assert len(driver.tells("continued")) == 1
-    assert driver.end().which_ear == WhichEar.NOT_CONFIRMED
+    assert driver.run().which_ear == WhichEar.NOT_CONFIRMED
 
 
 def test_the_operator_may_go_on_unasked() -> None:
@@ -209,7 +182,7 @@ def test_the_operator_may_go_on_unasked() -> None:
     driver.until_asked()
     assert has_begun(driver.feed(events.Continued()))
 
-    assert driver.end().which_ear == WhichEar.NOT_CONFIRMED
+    assert driver.run().which_ear == WhichEar.NOT_CONFIRMED
 
 
 def test_a_pause_asks_the_same_again() -> None:
@@ -284,6 +257,14 @@ def test_its_answers_are_given_to_nobody_else() -> None:
 # Whole tests
 
 
+def poorer_by_20_db(result: SessionResult) -> str:
+    left, right = (
+        result.by_route[Route(ear)].thresholds[3].threshold_db_hl or 0.0 for ear in (LEFT, RIGHT)
+    )
+    assert abs(left - right) > 20.0
+    return LEFT if left > right else RIGHT
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("audiogram", quick(["N1,N6", "N6,N1"], "N6,N1"))
 def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
@@ -296,19 +277,12 @@ def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
 
     assert result.which_ear == WhichEar.CONFIRMED
     assert any(isinstance(action, EarphonesTold) for _, action in test.log) == swapped
-    found = {
-        name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_route.items()
-    }
-    poorer = LEFT if audiogram == "N1,N6" else RIGHT
-    assert found[Route(poorer)] > found[Route(OTHER[poorer])] + 20.0
+    assert poorer_by_20_db(result) == (LEFT if audiogram == "N1,N6" else RIGHT)
 
 
 def test_swapped_earphones_are_silent_where_nobody_asks() -> None:
     listener = Worn(SimulatedListener(audiogram_named("N1,N6")), swapped=True)
     result = SimulatedTest(Settings(**BRIEF), listener).run()
 
-    found = {
-        name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_route.items()
-    }
-    assert found[Route(RIGHT)] > found[Route(LEFT)] + 20.0
+    assert poorer_by_20_db(result) == RIGHT
     assert (result.which_ear, result.verdict) == (WhichEar.NOT_ASKED, Verdict.VALID)
