@@ -31,7 +31,6 @@ def is_check(comparison: int) -> bool:
 
 
 def finding_of(estimator: PreferenceEstimator) -> Finding:
-    """Return what the answers tell."""
     if estimator.listens < LISTENS_MIN:
         return Finding.NONE
     return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE

@@ -8,13 +8,7 @@ from firmware_py.comparisons.settings import COUNT, LIMIT_DB_MAX
 from firmware_py.terms.events import Result
 from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.reasons import Reasons, reasons_at
-from firmware_py.terms.record_checks import (
-    count,
-    number,
-    one_of,
-    refusal,
-    several,
-)
+from firmware_py.terms.record_checks import count, number, one_of, refusal, several
 
 WISH_DB_MAX: Final = 1000.0  # a wide bound, which only keeps nonsense out
 

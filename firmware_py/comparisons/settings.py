@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, Self
 
 from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.terms.record_checks import (
-    ResultError,
     checks_of,
     number,
     object_of,
@@ -32,7 +31,7 @@ def _range_db(place: str, value: Any) -> Any:
 
 
 def _fit(place: str, value: Any) -> Any:
-    if text(place, value) != value or not 0 < len(value) <= FIT_CHARACTERS_MAX:
+    if not 0 < len(text(place, value)) <= FIT_CHARACTERS_MAX:
         raise refusal(place, value, f"is a text of 1 to {FIT_CHARACTERS_MAX} characters")
     return value
 
@@ -41,10 +40,7 @@ def _fit(place: str, value: Any) -> Any:
 class TuningSettings:
     """The settings of one tuning; the times are those of its sounds.
 
-    Raises
-    ------
-    ResultError
-        If a value is not allowed.
+    A value that is not allowed is refused by a `ResultError`.
     """
 
     # of the aid: what it is fitted with, how far each number of a setting may go there, and the
@@ -67,21 +63,11 @@ class TuningSettings:
             object.__setattr__(self, name, check(f"settings.{name}", record[name]))
 
     def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
         ranges_db = [list(each) for each in self.ranges_db]
         return {**asdict(self), "ranges_db": ranges_db, "prior_sd_db": [*self.prior_sd_db]}
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it.
-
-        Raises
-        ------
-        ResultError
-            If it is no settings of a tuning.
-        """
+        """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
         found: Self = object_of(cls)("settings", record)
         return found
-
-
-__all__ = ["ResultError", "TuningSettings"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from firmware_py.comparisons import tells
+from firmware_py.comparisons import judgement, tells
 from firmware_py.comparisons.events import (
     AidLost,
     AidReady,
@@ -20,13 +20,6 @@ from firmware_py.comparisons.events import (
     SpeechEnded,
     StopSpeech,
     UseSetting,
-)
-from firmware_py.comparisons.judgement import (
-    finding_of,
-    is_check,
-    is_enough,
-    remarks_of,
-    setting_of,
 )
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.settings import TuningSettings
@@ -81,13 +74,6 @@ class _Comparison:
 class Tuning:
     """One tuning of a hearing aid.
 
-    Parameters
-    ----------
-    settings : TuningSettings
-        Of this tuning.
-
-    Notes
-    -----
     `handle` is a pure function of the events so far: the same events give the same actions, to the
     bit. Resuming and replaying a tuning rest on this.
     """
@@ -121,16 +107,9 @@ class Tuning:
         return waits and self._asked.sound >= 1
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event at a time of the session, and say what to do.
+        """Take in one event, and say what to do.
 
-        Parameters
-        ----------
-        now_us : int
-            Time since the tuning began, microseconds; never less than at the event before.
-
-        Returns
-        -------
-        list of Action
+        `now_us`: since the tuning began, microseconds; never less than at the event before.
         """
         match event:
             case _ if self.state == State.FINISHED:
@@ -174,14 +153,15 @@ class Tuning:
         return self._back(now_us, BOARD, BoardReadyTold())
 
     def result(self) -> TuningResult:
-        wish_db, _ = self.estimator.wish()
-        low_db, high_db = self.estimator.wish_band(BAND_PROBABILITY)
+        estimator = self.estimator
+        wish_db, _ = estimator.wish()
+        low_db, high_db = estimator.wish_band(BAND_PROBABILITY)
         return TuningResult(
-            self.outcome, finding_of(self.estimator), setting_of(self.estimator),
+            self.outcome, judgement.finding_of(estimator), judgement.setting_of(estimator),
             tuple(map(float, wish_db)), tuple(map(float, low_db)), tuple(map(float, high_db)),
-            float(self.estimator.expected_regret), self.estimator.comparison_count,
+            float(estimator.expected_regret), estimator.comparison_count,
             self._counts["same"], self._counts["silent"], self._counts["stray"],
-            tuple(remarks_of(self.estimator)),
+            tuple(judgement.remarks_of(estimator)),
         )  # fmt: skip
 
     # Playing
@@ -192,16 +172,14 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._asked.pair is None:
-            check = is_check(self.comparison)
+            check = judgement.is_check(self.comparison)
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
-            swapped = self._draw() < 0.5
+            drawn = uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
+            swapped = drawn < 0.5
             self._asked.pair = (other, one) if swapped else (one, other)
         self._asked.sound = 0
         return self._play(now_us)
-
-    def _draw(self) -> float:
-        return uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
 
     def _play(self, now_us: int) -> list[Action]:
         assert self._asked.pair is not None
@@ -247,7 +225,6 @@ class Tuning:
         return self._answer(now_us, PLACES[meant % 2] if button == HEARD_BUTTON else Answer.SAME)
 
     def _answer_told(self, now_us: int, answer: Answer) -> list[Action]:
-        """Take the operator's word for an answer, once both have been played."""
         if not self.takes_answers:
             self._counts["stray"] += 1
             return []
@@ -268,14 +245,13 @@ class Tuning:
 
     def _answer(self, now_us: int, answer: Answer) -> list[Action]:
         assert self._asked.pair is not None
-        stop: list[Action] = [StopSpeech()] if self.state == State.PLAYING else []
-        number = self.comparison
+        stop, number = self._stop(), self.comparison
         self.estimator.observe(*self._asked.pair, answer)
         self._counts["same"] += answer == Answer.SAME
         self._asked = _Comparison()
         regret = round(float(self.estimator.expected_regret), 2)
         told = tells.ComparisonTold(number, answer, regret)
-        if is_enough(self.estimator, self.settings.comparisons_max):
+        if judgement.is_enough(self.estimator, self.settings.comparisons_max):
             return [*stop, told, *self._finish(SessionOutcome.COMPLETE)]
         self.state = State.BETWEEN
         return [*stop, told, _wait(now_us, self.settings.between_ms)]
@@ -283,8 +259,7 @@ class Tuning:
     # Pauses, losses, the end
 
     def _pause(self) -> list[Action]:
-        stop = self._stop()
-        self.state = State.PAUSED
+        stop, self.state = self._stop(), State.PAUSED
         return [*stop, PauseTold()]
 
     def _go_on(self, now_us: int) -> list[Action]:
@@ -295,15 +270,14 @@ class Tuning:
         if what in self._missing:
             return []
         self._missing.add(what)
-        stop = self._stop() if what != AID else []
+        stop = self._stop() if what == BOARD else []
         if self.state not in (State.READY, State.PAUSED):
             self.state = State.WAITING
         return [*stop, told]
 
     def _back(self, now_us: int, what: str, told: Action) -> list[Action]:
-        was_missing = what in self._missing
+        said = [told] if what in self._missing else []
         self._missing.discard(what)
-        said = [told] if was_missing else []
         if self.state in (State.READY, State.PAUSED):
             return said
         # Whatever was under way there is over: it was started again, or was lost for a while.
@@ -316,13 +290,9 @@ class Tuning:
         stop = self._stop()
         self.state, self.outcome = State.FINISHED, outcome
         result = self.result()
-        return [
-            *stop,
-            UseSetting(*result.setting_db),
-            tells.SettingTold(result.finding, *result.setting_db),
-            FinishTold(outcome, why),
-            events.Finish(result),
-        ]
+        set_to = tells.SettingTold(result.finding, *result.setting_db)
+        use, finish = UseSetting(*result.setting_db), events.Finish(result)
+        return [*stop, use, set_to, FinishTold(outcome, why), finish]
 
 
 def _wait(now_us: int, ms: int) -> events.Wait:
@@ -330,5 +300,5 @@ def _wait(now_us: int, ms: int) -> events.Wait:
 
 
 def _plain(setting_db: SettingDb) -> SettingDb:
-    """Return a setting of plain numbers, without a minus zero: it goes into the journal."""
+    """Return plain numbers, without a minus zero: they go into the journal."""
     return tuple(float(value_db) + 0.0 for value_db in setting_db)

@@ -11,12 +11,7 @@ from typing import TypeVar
 from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import mean_higher
 from firmware_py.terms.outcomes import WITH_NUMBERS, Bound
-from firmware_py.terms.results import (
-    EarResult,
-    MeanThreshold,
-    SessionResult,
-    ThresholdResult,
-)
+from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult, ThresholdResult
 from firmware_py.terms.settings import CLINICAL_ASCENDING
 
 Found = TypeVar("Found", bound=ThresholdResult)
@@ -28,18 +23,9 @@ def shift_db(ear: EarResult, convention: str) -> float:
 
 
 def clinical_mean_db_hl(mean: MeanThreshold, below_db: float) -> float | None:
-    """Return the mean of clinical thresholds, by which its grades are, beside another one.
+    """Return the mean of clinical thresholds, by which its grades are, beside one that lies below.
 
-    Parameters
-    ----------
-    mean : MeanThreshold
-    below_db : float
-        So much it lies below clinical ones.
-
-    Returns
-    -------
-    level_db_hl : float or None
-        None: it is the clinical one itself, or a bound.
+    `below_db`: so much. None: it is the clinical one itself, or a bound.
     """
     known = mean.bound == Bound.NONE and below_db > 0.0
     return round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None
@@ -78,20 +64,10 @@ def higher(found: Found, by_db: float) -> Found:
 
 
 def confirmed_outside(found: Found, confirmed_db_hl: float | None, below_db: float) -> Found | None:
-    """Return the clinical threshold that a confirmation outside the band that is told belongs to.
+    """Return the clinical threshold to which a confirmation outside the band that is told belongs.
 
-    Parameters
-    ----------
-    found : ThresholdResult
-        As it is told: so much below clinical ones.
-    confirmed_db_hl : float or None
-        What the classical rule found there; None: no level.
-    below_db : float
-
-    Returns
-    -------
-    threshold : ThresholdResult or None
-        None: the confirmation lies within the band, or there is nothing to compare.
+    `found`: as it is told, `below_db` below clinical ones. None: the confirmation lies within the
+    band, or there is nothing to compare.
     """
     if confirmed_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
         return None

@@ -34,7 +34,6 @@ class Spread:
         return sum(weight * _above(mean, sd, level_db) for weight, mean, sd in self.parts)
 
     def shift(self, by_db: float) -> "Spread":
-        """Return the posterior of what lies so much higher."""
         return Spread(tuple((weight, mean + by_db, sd) for weight, mean, sd in self.parts))
 
     def quantile_db(self, share: float) -> float:
@@ -76,7 +75,6 @@ class Level:
     def at(
         cls, db: float, sd_db: float = 0.0, *, open_below: bool = False, open_above: bool = False
     ) -> Self:
-        """Return a number, or a bound."""
         return cls(db, db, open_below, open_above, sd_db)
 
     @classmethod
@@ -113,9 +111,8 @@ class Level:
 
     def within(self, floor_db: float, ceiling_db: float) -> "Level":
         """Return what of it lies within limits; open where it went on beyond one of them."""
-        low_db, high_db = (
-            min(max(each, floor_db), ceiling_db) for each in (self.low_db, self.high_db)
-        )
+        ends_db = self.low_db, self.high_db
+        low_db, high_db = (min(max(each, floor_db), ceiling_db) for each in ends_db)
         below = self.open_below or self.low_db < floor_db
         above = self.open_above or self.high_db > ceiling_db
         return Level(low_db, high_db, below, above, self.sd_db, self.inferred, self.doubtful)
@@ -131,7 +128,6 @@ class Level:
 
     @property
     def most_db(self) -> float:
-        """Return what it is at most; infinity: it is open above."""
         return inf if self.open_above else self.high_db
 
     def probability_at_least(self, level_db: float) -> float | None:

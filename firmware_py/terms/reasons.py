@@ -21,7 +21,7 @@ NESTED_MAX: Final = 4  # reasons in one another; the firmware's are at most thre
 
 
 class Code(Enum):
-    """What is the reason: as a record has it, and the names of its parts."""
+    """What is the reason: its word in a record, and the names of its parts."""
 
     def __init__(self, word: str, *parts: str) -> None:
         self.word = word
@@ -255,8 +255,7 @@ class Reason:
         code = CODES[word]
         told = (UNIT,) if code.has_levels and UNIT in record else ()
         if record.keys() != {"code", *code.parts, *told}:
-            allowed = f"is an object of {', '.join(('code', *code.parts))}"
-            raise refusal(place, list(record), allowed)
+            raise refusal(place, [*record], f"is an object of {', '.join(('code', *code.parts))}")
         if deep == 0:
             raise refusal(place, word, f"are {NESTED_MAX} reasons in one another")
         names = (*code.parts, *told)
@@ -279,13 +278,7 @@ def reason(code: Code, **parts: Any) -> Reason:
 
 
 def reason_by(route: Route, code: Code, **parts: Any) -> Reason:
-    """Return a reason of a test by a route: by bone its words name the vibrator.
-
-    Raises
-    ------
-    ResultError
-        If a part is missing, or is not what its name says.
-    """
+    """Return a reason of a test by a route, as `reason`: by bone its words name the vibrator."""
     return reason(OF_BONE.get(code, code) if route.by_bone else code, **parts)
 
 
@@ -297,12 +290,7 @@ def reasons_at(place: str, value: object) -> Reasons:
 
 
 def in_nominal_db(value: Any) -> Any:
-    """Return what is told of a device without a calibration: the levels in reasons are no dB HL.
-
-    Parameters
-    ----------
-    value : reason, or several, or anything else, which stays as it is
-    """
+    """Return reasons as told without a calibration, in no dB HL; what is no reason stays."""
     if isinstance(value, tuple):
         return tuple(map(in_nominal_db, value))
     if not isinstance(value, Reason):
@@ -316,8 +304,6 @@ def in_nominal_db(value: Any) -> Any:
 def as_json(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)  # plain, where it is one of several
-    if value is None or isinstance(value, int | float):
-        return value
     if isinstance(value, Reason):
         return value.to_record()
     if isinstance(value, list | tuple):
@@ -329,7 +315,6 @@ def as_json(value: Any) -> Any:
 
 
 def _part(place: str, name: str, value: Any, deep: int) -> Part:
-    """Check a part, and return it as a reason keeps it."""
     if name not in SEVERAL:
         return _one(place, name, value, deep)
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= SEVERAL_MAX:
@@ -345,23 +330,15 @@ def _one(place: str, name: str, value: Any, deep: int) -> Part:
     if name in TEXTS:
         if not isinstance(value, str):
             raise refusal(place, value, "is a text")
-        return _cut(printable(value))
+        text = printable(value)
+        cut = text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
+        return text if len(text) <= TEXT_CHARACTERS_MAX else cut
     if name in DATES:
-        return _date(place, value)
+        if not isinstance(value, str) or not DATE.fullmatch(value):
+            raise refusal(place, value, "is a date such as 2026-11-25")
+        return value
     value = float(value) if isinstance(value, float) else value  # of NumPy
     return round_part(name, number(-NUMBER_MAX, NUMBER_MAX, "")(place, value))
-
-
-def _cut(text: str) -> str:
-    if len(text) <= TEXT_CHARACTERS_MAX:
-        return text
-    return text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
-
-
-def _date(place: str, value: Any) -> str:
-    if not isinstance(value, str) or not DATE.fullmatch(value):
-        raise refusal(place, value, "is a date such as 2026-11-25")
-    return value
 
 
 def round_part(name: str, value: float) -> float:

@@ -48,30 +48,17 @@ SEVERAL = tuple[int, ...]  # a setting that is a list
 # 1 kHz, and catch trials throughout. These settings have the conduct's value where not told.
 CONDUCTS: Final[dict[str, dict[str, Any]]] = {
     BRISK: {
-        "tones_min": enough.ANSWERS_MIN,
-        "tones_max": 68,
-        "stop_half_width_db": enough.HALF_WIDTH_DB,
-        "catch_rate": 0.25,
-        "pause_ms_min": 500,
-        "pause_ms_max": 1700,
-        "response_window_ms": None,
-        "objective": BITS_PER_SECOND,
-        "retest": False,
-        "ear_check": False,
+        "tones_min": enough.ANSWERS_MIN, "tones_max": 68,
+        "stop_half_width_db": enough.HALF_WIDTH_DB, "catch_rate": 0.25,
+        "pause_ms_min": 500, "pause_ms_max": 1700, "response_window_ms": None,
+        "objective": BITS_PER_SECOND, "retest": False, "ear_check": False,
     },
     CLINICAL: {
-        "tones_min": 12,
-        "tones_max": 40,
-        "stop_half_width_db": 8.0,
-        "catch_rate": 0.1,
-        "pause_ms_min": 1200,
-        "pause_ms_max": 2500,
-        "response_window_ms": 1000,
-        "objective": BITS,
-        "retest": True,
-        "ear_check": True,
+        "tones_min": 12, "tones_max": 40, "stop_half_width_db": 8.0, "catch_rate": 0.1,
+        "pause_ms_min": 1200, "pause_ms_max": 2500, "response_window_ms": 1000,
+        "objective": BITS, "retest": True, "ear_check": True,
     },
-}
+}  # fmt: skip
 BY_CONDUCT: Final[Any] = object()  # in place of a value: that of the conduct
 
 # Above this level a test needs the operator's explicit word.
@@ -100,6 +87,10 @@ _RISE_MS_MAX: Final = math.floor(RISE_TIME_MS[1] / _RISE_TIME_PART)
 
 class SettingError(ValueError):
     """A setting that is unknown, of the wrong type, or outside its limits."""
+
+
+def refused(name: str, value: object, allowed: str) -> SettingError:
+    return SettingError(f"{name} is {show(value)}; allowed {allowed}")
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ class Settings:
     seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 
     def __post_init__(self) -> None:
-        _check("conduct", self.conduct, type(self).__dataclass_fields__["conduct"].type)
+        _check("conduct", self.conduct, self.__dataclass_fields__["conduct"].type)
         for name, value in CONDUCTS[self.conduct].items():
             if getattr(self, name) is BY_CONDUCT:
                 object.__setattr__(self, name, value)
@@ -252,7 +243,6 @@ class Settings:
 
     @property
     def confirmed_hz(self) -> tuple[int, ...]:
-        """Return the frequencies that are measured again by the classical rule."""
         return () if self.confirm == NONE else self.confirm_frequencies_hz
 
     @property
@@ -292,7 +282,6 @@ class Settings:
 
     @property
     def tone_ms(self) -> int:
-        """Return the time from onset to end of a whole tone."""
         return self.train_ms(self.pulses)
 
     def train_ms(self, pulses: int) -> int:
@@ -312,11 +301,8 @@ class Settings:
         return 3 if self.unsure_button else 1
 
     def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
+        values = asdict(self).items()
+        return {name: [*each] if isinstance(each, tuple) else each for name, each in values}
 
     def as_chosen(self) -> dict[str, Any]:
         """Return the conduct, and what differs from its values: another one has its own."""
@@ -339,10 +325,9 @@ class Settings:
                 raise SettingError(f"{show(name)} is not a setting; allowed are {', '.join(names)}")
         values = {**record}
         for field in fields(cls):
-            several = field.type is not bool and field.type.__origin__ == SEVERAL  # type: ignore[union-attr]
-            value = record.get(field.name)
-            if several and isinstance(value, list):
-                values[field.name] = tuple(value)
+            several = getattr(field.type, "__origin__", None) == SEVERAL
+            if several and isinstance(record.get(field.name), list):
+                values[field.name] = tuple(record[field.name])
         return cls(**values)
 
 
@@ -360,41 +345,28 @@ def _check(name: str, value: Any, kind: Any) -> None:
     """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
     if kind is bool:
         if not isinstance(value, bool):
-            raise SettingError(f"{name} is {show(value)}; allowed are true and false")
+            raise refused(name, value, "are true and false")
         return
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            raise SettingError(f"{name} is {show(value)}; allowed are {_list_choices(allowed)}")
-        return
-    if kind.__origin__ == SEVERAL:
-        _check_several(name, value, allowed)
-        return
-    if value is None and kind.__origin__ in (float | None, int | None):
-        return
-    _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
-
-
-def _list_choices(choices: tuple[str, ...]) -> str:
-    """Return choices with commas between them, in quotes where one has a comma of its own."""
-    quoted = any("," in each for each in choices)
-    return ", ".join(f'"{each}"' if quoted else each for each in choices)
-
-
-def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:
-    known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
-    if not known or not 1 <= len(set(value)) == len(value):
-        told = list(value) if isinstance(value, tuple) else value
-        raise SettingError(
-            f"{name} is {show(told)}; allowed is a list of one or more, each once, of "
-            f"{', '.join(map(str, allowed))}"
-        )
+            quote = '"' * any("," in each for each in allowed)
+            words = ", ".join(f"{quote}{each}{quote}" for each in allowed)
+            raise refused(name, value, f"are {words}")
+    elif kind.__origin__ == SEVERAL:
+        known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
+        if not known or not 1 <= len(set(value)) == len(value):
+            told = [*value] if isinstance(value, tuple) else value
+            words = ", ".join(map(str, allowed))
+            raise refused(name, told, f"is a list of one or more, each once, of {words}")
+    elif value is not None or kind.__origin__ not in (float | None, int | None):
+        _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
 
 
 def _check_number(name: str, value: Any, whole: bool, low: float, high: float, unit: str) -> None:
     number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        numbers = (
+        ends = (
             f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )
-        raise SettingError(f"{name} is {show(value)}; allowed are {numbers} {unit}".rstrip())
+        raise refused(name, value, f"are {ends} {unit}".rstrip())

@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from firmware_py.findings.air_bone_gap import (
-    GAP_DB,
-    TYPE_HZ,
-    LossType,
-    gaps_of,
-)
+from firmware_py.findings.air_bone_gap import GAP_DB, TYPE_HZ, LossType, gaps_of
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route

@@ -36,9 +36,9 @@ def test_every_mark_has_its_reading(
 
     assert (found.kind, found.level_db_hl) == (kind, level_db_hl)
     assert found.measured_db_hl == (level_db_hl if kind == Kind.MEASURED else None)
-    assert found.inferred_db_hl == (level_db_hl if kind == Kind.INFERRED else None)
     assert found.known_db_hl == (level_db_hl if sure else None)
-    assert found.symbol_db_hl == (None if kind == Kind.INFERRED else level_db_hl)
+    has_symbol = kind not in (Kind.INFERRED, Kind.UNKNOWN)
+    assert found.symbol == ("none" if has_symbol else None)
 
 
 def test_a_threshold_without_a_band_is_read_without_one() -> None:
