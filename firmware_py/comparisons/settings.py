@@ -4,15 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.comparisons.space import DIMENSIONS
-from firmware_py.terms.record_checks import (
-    checks_of,
-    number,
-    object_of,
-    refusal,
-    several,
-    text,
-    whole,
-)
+from firmware_py.terms import record_checks
+from firmware_py.terms.record_checks import number, refusal, several, text, whole
 from firmware_py.terms.settings import SEED_MAX
 
 FIT_CHARACTERS_MAX: Final = 64
@@ -59,7 +52,7 @@ class TuningSettings:
 
     def __post_init__(self) -> None:
         record = self.as_record()
-        for name, check in checks_of(type(self)).items():
+        for name, check in record_checks.checks_of(type(self)).items():
             object.__setattr__(self, name, check(f"settings.{name}", record[name]))
 
     def as_record(self) -> dict[str, Any]:
@@ -69,5 +62,5 @@ class TuningSettings:
     @classmethod
     def from_record(cls, record: object) -> Self:
         """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
-        found: Self = object_of(cls)("settings", record)
+        found: Self = record_checks.object_of(cls)("settings", record)
         return found

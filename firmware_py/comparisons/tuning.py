@@ -137,7 +137,7 @@ class Tuning:
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
             case Answered(answer):
-                return self._answer_told(now_us, Answer(answer))
+                return self._take_answer(now_us, Answer(answer), self.takes_answers)
         return []
 
     def _take_connection(self, now_us: int, event: Event) -> list[Action]:
@@ -176,8 +176,7 @@ class Tuning:
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
             drawn = uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
-            swapped = drawn < 0.5
-            self._asked.pair = (other, one) if swapped else (one, other)
+            self._asked.pair = (other, one) if drawn < 0.5 else (one, other)
         self._asked.sound = 0
         return self._play(now_us)
 
@@ -218,14 +217,11 @@ class Tuning:
             return []
         soon = self.state == State.PLAYING and now_us - self._asked.sound_us < REACTION_US
         meant = self._asked.sound - soon
-        if meant < 1:  # both have to be heard before one can be better
-            self._counts["stray"] += 1
-            return []
-        self._silent_in_row = 0
-        return self._answer(now_us, PLACES[meant % 2] if button == HEARD_BUTTON else Answer.SAME)
+        answer = PLACES[meant % 2] if button == HEARD_BUTTON else Answer.SAME
+        return self._take_answer(now_us, answer, meant >= 1)
 
-    def _answer_told(self, now_us: int, answer: Answer) -> list[Action]:
-        if not self.takes_answers:
+    def _take_answer(self, now_us: int, answer: Answer, both_heard: bool) -> list[Action]:
+        if not both_heard:  # before one can be better
             self._counts["stray"] += 1
             return []
         self._silent_in_row = 0

@@ -6,13 +6,12 @@ the mean gap at 0.5, 1 and 2 kHz, sensorineural below 15 dB, else conductive wit
 below 20 dB HL, or mixed with poorer ones. At 4 kHz the reference level of vibrators is off by some
 10 dB (Margolis et al. 2013, Int J Audiol 52:526-532), so no rule here looks at it.
 
-When an examination is due before a hearing aid is the FDA's rule of 1977 (21 CFR 801.420): with a
-gap of 15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean of the three
-is so large whatever it is at the others.
+An examination is due before a hearing aid by the FDA's rule of 1977 (21 CFR 801.420): with a gap of
+15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean is so large anyway.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
-independent: where one was made from the other the gap is surer than is said here. The SD of a mean
-over frequencies is taken as if the thresholds of a route were all off by the same (`level.py`).
+independent: where one was made from the other the gap is surer than is said here. Thresholds of a
+route are taken to be all off by the same (`level.py`).
 
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone

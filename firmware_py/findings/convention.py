@@ -38,7 +38,6 @@ def convention_words(ear: EarResult, convention: str) -> str:
 
 
 def in_convention(result: SessionResult, convention: str) -> SessionResult:
-    """Return a result, recorded as 50 % points, in a convention."""
     ears = (ear_in_convention(ear, convention) for ear in result.ears)
     return replace(result, ears=tuple(ears))
 

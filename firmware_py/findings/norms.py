@@ -90,12 +90,12 @@ class AgeNorm:
         f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
             return None
+        low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         if f not in self.spread_frequencies_hz:
-            return Usual((None, self.threshold_db_hl(f) - below_db, None), None)
+            return Usual((None, middle, None), None)
         share = None  # of a bound, or of what was not asked
         if level is not None and level.bound == Bound.NONE and not level.inferred:
             share = self.share_better(f, level.low_db + below_db)
-        low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         return Usual((low, middle, high), share)
 
     def lines(self, below_db: float) -> dict[str, Any]:

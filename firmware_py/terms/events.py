@@ -53,12 +53,9 @@ class Result:
 
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:
-        """Check what `to_record` wrote, and take it; `so_far`: it may not be over yet.
+        """Check what `to_record` wrote, and take it, or raise a `ResultError`.
 
-        Raises
-        ------
-        ResultError
-            If it is not what a test of this kind finds.
+        `so_far`: it may not be over yet.
         """
         found: Self = object_of(cls)("result", record)
         if not found.outcome and not so_far:
@@ -163,7 +160,6 @@ class Explained(Event):
 
     @classmethod
     def by(cls, code: Code, **parts: Any) -> Self:
-        """Return what happened for one reason."""
         return cls((reason(code, **parts),))
 
 
@@ -274,17 +270,13 @@ def as_record(what: Event | RecordedAction) -> dict[str, Any]:
 
 
 def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
-    """Return those of these actions that belong in the journal, as JSON values."""
     return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
 
 
 def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.KINDS) -> Event:
-    """Return the event that `as_record` wrote; `kinds`: those that there can be, by their names.
+    """Return the event that `as_record` wrote, one of these kinds, or raise a `ValueError`.
 
-    Raises
-    ------
-    ValueError
-        If the record is not that of an event; the message has the field, its value, and the rule.
+    Its message has the field, its value, and the rule.
     """
     what = record.get("what") if isinstance(record, dict) else None
     kind = kinds.get(what) if isinstance(what, str) else None

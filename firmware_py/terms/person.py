@@ -35,10 +35,7 @@ Sex = Literal["F", "M"]
 class Person:
     """The listener of one session; no setting, so that nobody is tested with another's age.
 
-    Raises
-    ------
-    SettingError
-        If a value is not allowed.
+    A value that is not allowed is refused by a `SettingError`.
     """
 
     age_years: float | None = None  # 0 to `AGE_YEARS_MAX`; None: not told
@@ -64,11 +61,8 @@ class Person:
     ) -> Self:
         """Return who somebody says is tested; the identifier in the form that is recorded.
 
-        Raises
-        ------
-        SettingError
-            As of the class; or the identifier has neither letter nor digit, and would be read as
-            none. One that was recorded is taken all the same.
+        One without letter and digit would be read as none, and is refused, too; one that was
+        recorded is taken all the same.
         """
         if identifier and not identifier.strip(JOINTS):
             allowed = f"are {IDENTIFIER_WORDS}, and at least one letter or digit"
@@ -80,13 +74,7 @@ class Person:
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it.
-
-        Raises
-        ------
-        SettingError
-            If a value is not allowed, is missing, or is one too many.
-        """
+        """Check what `as_record` wrote, no less and no more, and take it."""
         names = cls.__dataclass_fields__.keys()
         if not isinstance(record, dict) or record.keys() != names:
             raise refused("person", record, f"is an object of {', '.join(names)}")

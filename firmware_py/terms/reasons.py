@@ -242,13 +242,7 @@ class Reason:
 
     @classmethod
     def from_record(cls, place: str, record: object, deep: int = NESTED_MAX) -> Self:
-        """Check what `to_record` wrote, and take it.
-
-        Raises
-        ------
-        ResultError
-            If it is no reason; the message has the field, its value, and what is allowed.
-        """
+        """Check what `to_record` wrote, and take it, or raise a `ResultError`."""
         word = record.get("code") if isinstance(record, dict) else None
         if not isinstance(record, dict) or word not in tuple(CODES):
             raise refusal(f"{place}.code", word, f"are the {len(CODES)} codes of reasons")
@@ -267,13 +261,7 @@ Reasons = tuple[Reason, ...]  # why: one or more; none: there is no why
 
 
 def reason(code: Code, **parts: Any) -> Reason:
-    """Return a reason.
-
-    Raises
-    ------
-    ResultError
-        If a part is missing, or is not what its name says.
-    """
+    """Return a reason; a part that is missing, or not what its name says, is a `ResultError`."""
     return Reason.from_record(code.word, {"code": code.word, **parts})
 
 
@@ -283,7 +271,6 @@ def reason_by(route: Route, code: Code, **parts: Any) -> Reason:
 
 
 def reasons_at(place: str, value: object) -> Reasons:
-    """Check a list of reasons that comes from a record."""
     if not isinstance(value, list) or len(value) > SEVERAL_MAX:
         raise refusal(place, value, f"is a list of 0 to {SEVERAL_MAX} reasons")
     return tuple(Reason.from_record(f"{place}[{i}]", each) for i, each in enumerate(value))

@@ -25,8 +25,6 @@ def refusal(place: str, value: object, allowed: str) -> ResultError:
 
 
 def one_of(*allowed: object) -> Check:
-    """Allow these values."""
-
     def check(place: str, value: object) -> object:
         if value not in allowed:
             raise refusal(place, value, f"are {', '.join(map(str, allowed))}")
@@ -54,8 +52,6 @@ def number_or_none(low: float, high: float, unit: str) -> Check:
 
 
 def whole(low: int, high: int, unit: str = "") -> Check:
-    """Allow whole numbers within these bounds."""
-
     def check(place: str, value: Any) -> Any:
         if type(value) is not int or not low <= value <= high:
             raise refusal(place, value, f"are whole numbers from {low} to {high} {unit}".rstrip())

@@ -166,12 +166,10 @@ class Route:
 
     @property
     def words(self) -> str:
-        """Return what it is called in English."""
         through = "" if self.transducer == AIR else f" by {self.transducer}"
         return f"{self.ear} ear{through}"
 
     def character(self, mark: MaskingMark) -> str:
-        """Return the symbol of a threshold with this mark as one character."""
         return self.kind.characters[mark][self.ear]
 
     @property

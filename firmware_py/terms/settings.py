@@ -247,7 +247,7 @@ class Settings:
 
     @property
     def tested_routes(self) -> list[Route]:
-        """Return the routes that are tested, in the order of the test."""
+        """Return them in the order of the test."""
         ears = EARS if self.ears == BOTH else (self.ears,)
         ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
         return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
@@ -312,13 +312,7 @@ class Settings:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Settings":
-        """Make settings from JSON or TOML values; what is not named keeps its default.
-
-        Raises
-        ------
-        SettingError
-            If a name is unknown or a value is not allowed.
-        """
+        """Make settings from JSON or TOML values; what is not named keeps its default."""
         names = [field.name for field in fields(cls)]
         for name in record:
             if name not in names:
