@@ -111,10 +111,8 @@ def asymmetries(result: SessionResult, age_years: float | None = None) -> list[A
     """
     criteria = [each for each in CRITERIA if each.is_of(age_years)]
     gaps = {each.ear: each for each in gaps_of(result, CLINICAL_ASCENDING)}
-    found = (
-        _asymmetry(worse, _compare(result, gaps, worse, better), criteria)
-        for worse, better in ((LEFT, RIGHT), (RIGHT, LEFT))
-    )
+    ears = ((LEFT, RIGHT), (RIGHT, LEFT))
+    found = (_asymmetry(one, _compare(result, gaps, one, other), criteria) for one, other in ears)
     return [each for each in found if each is not None]
 
 
