@@ -15,7 +15,7 @@ from scipy import stats
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.mean_threshold import GRADES_DB_HL, mean_threshold, pta4_posterior, shares_of
 from firmware_py.findings.finished import result_as_json as finished_result
-from firmware_py.findings.grades import SURE, grades_said, grades_told, person_grade
+from firmware_py.findings.grades import SURE, PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.terms.results import (
@@ -50,11 +50,8 @@ def draw_thresholds(estimator: ThresholdEstimator, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
     weight, mean, covariance = estimator.joint_threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
     counts = rng.multinomial(SAMPLES, weight / weight.sum())
-    draws = [
-        rng.multivariate_normal(m, c, size)
-        for size, m, c in zip(counts, mean, covariance, strict=True)
-    ]
-    found: FloatArray = np.concatenate(draws)
+    parts = zip(mean, covariance, counts, strict=True)
+    found: FloatArray = np.concatenate([rng.multivariate_normal(*part) for part in parts])
     return found
 
 
@@ -83,11 +80,9 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
 
 
 def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
-    spread = Spread(((1.0, 42.0, 3.0),))
-    for share in (0.001, 0.025, 0.5, 0.975):
-        assert spread.quantile_db(share) == pytest.approx(
-            float(stats.norm.ppf(share, 42.0, 3.0)), abs=1e-6
-        )
+    spread, shares = Spread(((1.0, 42.0, 3.0),)), (0.001, 0.025, 0.5, 0.975)
+    expected_db = stats.norm.ppf(shares, 42.0, 3.0)
+    assert [*map(spread.quantile_db, shares)] == pytest.approx(expected_db, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +103,6 @@ def test_grades_add_up_and_an_edge_is_shared() -> None:
     shares = shares_of(Spread(((1.0, 35.0, 4.0),)))
     assert sum(shares) == pytest.approx(1.0)
     assert shares[1] == pytest.approx(shares[2], abs=1e-3)
-
-
-# Of an ear
 
 
 def threshold_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
@@ -159,11 +151,8 @@ def the_mean(*kinds: str) -> MeanThreshold:
 )
 def test_doubt_and_limits_reach_mean_band_and_grade(kinds: tuple[str, ...]) -> None:
     mean = the_mean(*kinds)
-    bound = Bound.NONE
-    if AT_LEAST & {*kinds}:
-        bound = Bound.AT_LEAST
-    elif AT_MOST & {*kinds}:
-        bound = Bound.AT_MOST
+    bound = Bound.AT_MOST if AT_MOST & {*kinds} else Bound.NONE
+    bound = Bound.AT_LEAST if AT_LEAST & {*kinds} else bound
 
     assert mean.bound == bound
     assert (mean.low_db_hl is None) == (bound == Bound.AT_MOST)
@@ -179,9 +168,8 @@ def test_doubt_and_limits_reach_mean_band_and_grade(kinds: tuple[str, ...]) -> N
         assert share > 0.1
     else:
         assert share is None or share > SURE
-    assert mean.doubtful_hz == tuple(
-        f for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True) if kind == "doubtful"
-    )
+    at = zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
+    assert mean.doubtful_hz == tuple(f for f, kind in at if kind == "doubtful")
 
 
 def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
@@ -193,19 +181,20 @@ def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
     assert grades_said(keen.bound, keen.shares) == [("normal", 1.0)]
 
 
+def grade_of(result: SessionResult) -> PersonGrade:
+    person = person_grade(result)
+    assert person is not None
+    return person
+
+
 def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
     poor = run_to_end(Settings(masking="off"), two_ears(left=60.0, right=10.0))
     result = poor.test.result()
     worse, better = (result.by_route[Route(ear)].pta4 for ear in ("left", "right"))
-    person = person_grade(result)
+    person, found = grade_of(result), result.by_route[Route("left")].thresholds
     assert worse is not None
     assert better is not None
-    assert person is not None
-    asked_hz = {
-        t.frequency_hz
-        for t in result.by_route[Route("left")].thresholds
-        if t.mark == Outcome.MEASURED
-    }
+    asked_hz = {t.frequency_hz for t in found if t.mark == Outcome.MEASURED}
     assert worse.doubtful_hz == tuple(f for f in PTA4_FREQUENCIES_HZ if f in asked_hz)
     assert (worse.bound, better.bound, person.bound) == (Bound.AT_LEAST, Bound.NONE, Bound.NONE)
     assert person.ear == "right"
@@ -219,9 +208,6 @@ def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None
     assert told["grade"] is None
     assert told["ears"][0]["pta4"]["bound"] == "at-least"
     assert [name for name, _ in told["ears"][0]["pta4"]["said"]][-1] == "moderately severe"
-
-
-# Of a person
 
 
 def a_person(*means: MeanThreshold) -> SessionResult:
@@ -247,9 +233,7 @@ def a_mean(level_db_hl: float, sd_db: float, bound: Bound = Bound.NONE) -> MeanT
 def test_the_better_ear_is_the_smaller_of_two() -> None:
     chance = np.random.default_rng(3)
     smaller = np.minimum(chance.normal(33.0, 4.0, SAMPLES), chance.normal(37.0, 6.0, SAMPLES))
-    person = person_grade(a_person(a_mean(33.0, 4.0), a_mean(37.0, 6.0)))
-    assert person is not None
-
+    person = grade_of(a_person(a_mean(33.0, 4.0), a_mean(37.0, 6.0)))
     expected = np.histogram(smaller, EDGES_DB_HL)[0] / SAMPLES
     assert [*person.shares] == pytest.approx(expected, abs=0.005)
     assert (person.ear, person.bound) == ("left", Bound.NONE)
@@ -262,9 +246,7 @@ def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
     means = a_mean(17.0, 4.0), a_mean(38.0, 5.0)
 
     for pair in (means, means[::-1]):
-        person = person_grade(a_person(*pair))
-        assert person is not None
-        assert person.unilateral == pytest.approx(share, abs=0.005)
+        assert grade_of(a_person(*pair)).unilateral == pytest.approx(share, abs=0.005)
 
 
 BOUNDS = st.sampled_from([*Bound])
@@ -275,8 +257,7 @@ MEANS = st.builds(a_mean, st.floats(-10.0, 100.0), st.floats(0.5, 10.0), BOUNDS)
 def test_the_grade_of_a_person_is_a_bound_on_the_right_side(
     one: MeanThreshold, other: MeanThreshold
 ) -> None:
-    person = person_grade(a_person(one, other))
-    assert person is not None
+    person = grade_of(a_person(one, other))
     better, worse = sorted((one, other), key=lambda mean: mean.level_db_hl)
     assume(better.level_db_hl < worse.level_db_hl)
     if Bound.AT_MOST in (better.bound, worse.bound):
