@@ -12,7 +12,6 @@ from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 
 OFFSET_DB = 2.8
-OF_500 = {Outcome.NO_RESPONSE: 70.0, Outcome.HEARS_ALL: -10.0}
 Levels = dict[int, float]
 
 
@@ -105,6 +104,7 @@ def test_a_gap_has_the_band_and_the_share_of_a_difference() -> None:
 
     at_hz = (250, 500, 750, 1000, 1500, 2000, 3000, 4000)
     assert [gap.frequencies_hz for gap in found.gaps] == [(f,) for f in at_hz]
+    assert mean_of(found).frequencies_hz == TYPE_HZ
     sd_db = 5.0  # of 3 and 4 dB
     for gap in (*found.gaps, mean_of(found)):
         assert gap.db == pytest.approx(17.0, abs=1e-4)
@@ -232,9 +232,8 @@ def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
     by_air = air({0: 51.0, 4000: 60.0})
 
     found = ear_gaps(by_air, felt)
-    mean, none, known = map(
-        mean_of, (found, ear_gaps(by_air, small), ear_gaps(by_air, doubted(felt, 2000)))
-    )
+    mean, none = mean_of(found), mean_of(ear_gaps(by_air, small))
+    known = mean_of(ear_gaps(by_air, doubted(felt, 2000)))
 
     assert mean.is_called
     assert (mean.bound, mean.inferred_hz) == (Bound.NONE, (500,))
@@ -279,27 +278,28 @@ def test_what_follows_from_doubtful_answers_is_a_bound_too() -> None:
     assert 1000 in other.impossible_hz
 
 
-def test_an_examination_is_due_with_a_gap_at_all_three_frequencies() -> None:
-    at_three = bone({0: 39.0, 500: 20.0, 1000: 20.0, 2000: 20.0})
-    at_two = bone({0: 20.0, 1000: 26.0})
-
-    found = [ear_gaps(air({0: 40.0}), each) for each in (bone({0: 20.0}), at_three, at_two)]
-
-    assert [each.examined_hz for each in found] == [[500, 1000, 2000], [500, 1000, 2000], []]
+LARGE = bone({0: 15.0})
 
 
-def test_an_examination_is_due_where_one_frequency_is_not_known_and_the_mean_is_large() -> None:
-    large, none = bone({0: 15.0}), {"mark": Outcome.INCOMPLETE, "limit_db_hl": None}
-    at_500 = (
-        doubted(large, 500),  # 55 dB at most
-        beyond(large, 500, Outcome.INCOMPLETE, 40.0),
-        mark(large, 500, threshold_db_hl=None, sd_db=None, **none),
-    )
-    for each in at_500:
-        assert ear_gaps(air({0: 70.0}), each).examined_hz == [1000, 2000]
-    found = ear_gaps(air({0: 70.0}), bone({0: 15.0, 500: 68.0}))
+@pytest.mark.parametrize(
+    ("by_bone", "examined_hz"),
+    [
+        (bone({0: 50.0}), [500, 1000, 2000]),
+        (bone({0: 69.0, 500: 50.0, 1000: 50.0, 2000: 50.0}), [500, 1000, 2000]),
+        (bone({0: 50.0, 1000: 56.0}), []),
+        # Where one frequency is not known, and the mean is large.
+        (doubted(LARGE, 500), [1000, 2000]),  # 55 dB at most
+        (beyond(LARGE, 500, Outcome.INCOMPLETE, 40.0), [1000, 2000]),
+        (mark(LARGE, 500, threshold_db_hl=None, sd_db=None, mark=Outcome.INCOMPLETE), [1000, 2000]),
+        (bone({0: 15.0, 500: 68.0}), []),
+    ],
+)
+def test_an_examination_is_due_with_a_gap_wherever_it_is_known(
+    by_bone: EarResult, examined_hz: list[int]
+) -> None:
+    found = ear_gaps(air({0: 70.0}), by_bone)
     assert mean_of(found).is_called
-    assert found.examined_hz == [], "there is none at 500 Hz"
+    assert found.to_record()["examined_hz"] == found.examined_hz == examined_hz
 
 
 def test_a_gap_larger_than_any_conductive_loss_is_named_and_no_type_of_loss_rests_on_it() -> None:
@@ -349,7 +349,7 @@ def test_bone_that_is_poorer_than_air_tells_no_type_of_loss() -> None:
 
 
 def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
-    open_, surely = MaskingMark.UNCERTAIN, MaskingMark.MASKED
+    open_, surely, deaf = MaskingMark.UNCERTAIN, MaskingMark.MASKED, Outcome.NO_RESPONSE
 
     def session_of(
         left_db_hl: float, masking: MaskingMark, outcome: Outcome, of_air: MaskingMark = surely
@@ -360,7 +360,7 @@ def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
             for hz in TYPE_HZ:
                 found = mark(found, hz, masking=masking)
             if outcome != Outcome.MEASURED:
-                found = beyond(found, 500, outcome, OF_500[outcome])
+                found = beyond(found, 500, outcome, 70.0 if outcome == deaf else -10.0)
             by_air = mark(ear(side, "air", {0: level_db_hl}), 1000, masking=of_air)
             ears += [by_air, found]
         return [each.in_either for each in gaps_of(session(*ears))]
@@ -370,30 +370,19 @@ def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
     assert session_of(60.0, open_, Outcome.HEARS_ALL) == [True, True]
     assert session_of(15.0, open_, Outcome.MEASURED) == [False, False], "the left ear has none"
     assert session_of(60.0, surely, Outcome.MEASURED) == [False, False], "it is known which"
-    assert session_of(60.0, open_, Outcome.NO_RESPONSE) == [False, False], "nobody heard it"
+    assert session_of(60.0, open_, deaf) == [False, False], "nobody heard it"
 
 
 def test_only_what_may_be_compared_is() -> None:
     right, its_bone = air({0: 50.0}), bone({0: 20.0})
     left = ear("left", BONE, {0: 20.0})
     for ears in (
-        (right,),
-        (its_bone,),
-        (right, left),
+        (right,), (its_bone,), (right, left),
         (replace(right, verdict=Verdict.DOUBTFUL), its_bone),
         (right, replace(its_bone, verdict=Verdict.NOT_TESTED)),
         (replace(right, boards=("pico 1",)), replace(its_bone, boards=("pico 2",))),
-    ):
+    ):  # fmt: skip
         assert gaps_of(session(*ears)) == []
 
     both = gaps_of(session(ear("left", "air", {0: 50.0}), left, right, its_bone))
     assert [each.ear for each in both] == ["right", "left"]
-
-
-def test_a_record_has_all_that_is_told() -> None:
-    told = ear_gaps(air({0: 50.0}), bone({0: 20.0})).to_record()
-
-    assert told["loss"] == "mixed"
-    assert told["examined_hz"] == [500, 1000, 2000]
-    assert told["mean"]["frequencies_hz"] == (500, 1000, 2000)
-    assert len(told["gaps"]) == 8

@@ -67,6 +67,12 @@ class Bench(World):
     def meet(self) -> None:
         self.until(lambda: self.tuner.aid.greeted is not None)
 
+    def plug(self, aid: SimulatedAid | None) -> None:
+        """Take away the aid that is there, and bring this one."""
+        self.aids.vanish()
+        self.step()
+        self.aid, self.aids.there = aid, True
+
     def go_on(self) -> None:
         """Go on until the tuning is over, or waits for somebody."""
         self.until(self.is_quiet)

@@ -177,9 +177,7 @@ def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
     for _ in range(2):
         bench.restart()
         bench.meet()
-    bench.aids.vanish()  # and again while the firmware runs
-    bench.step()
-    bench.aids.there = True
+    bench.plug(bench.aid)  # and again while the firmware runs
     bench.meet()
     bench.run(S)
     why = f"{why}: use what it began with, or end the tuning"
@@ -188,15 +186,12 @@ def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.run(S)
     assert set(bench.aid.told) == {"hello"}
-    bench.aids.vanish()
-    bench.step()
 
-    other_aid, bench.aid, bench.aids.there = bench.aid, own, True
+    other = bench.aid
+    bench.plug(own)
     bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
     bench.run_to("comparison", 1)
-    bench.aids.vanish()
-    bench.step()
-    bench.aid, bench.aids.there = other_aid, True
+    bench.plug(other)
     bench.until(lambda: bench.tuner.foreign != ())
     assert bench.ask("TUNE:ABOR") == ["OK"]
     bench.run(S)
@@ -225,6 +220,12 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     bench = both_left()
     before = len(bench.simulated_aid.told)
     bench.restart()
+    session, tuning = bench.runner.session, bench.tuner.session
+    assert session is not None
+    assert tuning is not None
+    assert session.board.event > tuning.board.event
+    of_test = (session.board.boot, session.board.event)
+    assert (bench.client.boot, bench.client.last_event) == of_test, "the board goes on there"
     why = "session 1 goes first: is it the same person?"
     assert bench.ask("SYST:ERR?") == [f'111,"tuning 1 waits: {why}"']
     for command in ("PAUS", "CONT", "ABOR", "ANSW FIRST"):
@@ -263,16 +264,6 @@ def test_an_aid_is_away_since_the_tuning_was_left_and_not_since_the_start() -> N
     bench.aids.there = True
     bench.meet()
     assert bench.tuner.session.test.waits_why != ()
-
-
-def test_of_a_test_and_a_tuning_that_were_left_the_board_goes_on_where_the_test_was() -> None:
-    bench = both_left()
-    bench.restart()
-    test, tuning = bench.runner.session, bench.tuner.session
-    assert test is not None
-    assert tuning is not None
-    assert test.board.event > tuning.board.event
-    assert (bench.client.boot, bench.client.last_event) == (test.board.boot, test.board.event)
 
 
 def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
@@ -325,8 +316,7 @@ def test_a_press_after_a_long_standstill_of_the_device_is_not_believed_either() 
 
 
 def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
-    bench = Bench()
-    bench.tune()
+    bench = under_way(0)
     bench.tuner.feed(Paused())
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     assert bench.tuning.state == State.PAUSED
@@ -392,10 +382,8 @@ def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
 def test_an_aid_that_takes_less_than_the_tuning_began_with_is_asked_for_no_more() -> None:
     """Of the same fit, by its own word; and what it allows it is asked for as before."""
     bench = under_way(3, comparisons_max=FEW, wish=Setting(12.0, -12.0, 12.0, 12.0))
-    bench.aids.vanish()
-    bench.step()
-    less = bench.aid = replace(bench.simulated_aid, limit_db=1.5, told=[], played=[])
-    bench.aids.there = True
+    less = replace(bench.simulated_aid, limit_db=1.5, told=[], played=[])
+    bench.plug(less)
     bench.go_on()
     bench.run(S)
     assert {*less.told} <= {"hello", "play", "stop"}, "it is not left where the tuning ended"
@@ -441,10 +429,8 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
     for step in steps:
         match step:
             case "own aid" | "other aid":
-                bench.aids.vanish()
-                bench.step()
-                bench.aid = aid = own if step == "own aid" else other
-                bench.aids.there = True
+                aid = own if step == "own aid" else other
+                bench.plug(aid)
             case "own board" | "other board":
                 bench.until(lambda: bench.client.connected)
                 boot, name = boot + 1, "sim" if step == "own board" else "pico"
