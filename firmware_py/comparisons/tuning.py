@@ -7,11 +7,12 @@ most (`inference/preference`); which is heard first is drawn. Time comes in with
 nothing here has a clock.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from firmware_py.comparisons import judgement, tells
+from firmware_py.comparisons import tells
 from firmware_py.comparisons.events import (
     AidLost,
     AidReady,
@@ -21,15 +22,16 @@ from firmware_py.comparisons.events import (
     StopSpeech,
     UseSetting,
 )
-from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.result import Finding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.space import PRESCRIPTION
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.terms import events
 from firmware_py.terms.events import HEARD_BUTTON, Action, Event
 from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.randomness import ORDER_STREAM, uniform
-from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.tells import (
     BoardLostTold,
     BoardReadyTold,
@@ -42,6 +44,12 @@ BAND_PROBABILITY: Final = 0.95
 # A press so soon after a sound began means the one before it: nobody answers faster.
 REACTION_US: Final = 400_000
 SILENT_MAX: Final = 2  # comparisons in a row without a press: nobody is there
+COMPARISONS_MIN: Final = 10  # fewer say little of whether somebody listens
+REGRET_ENOUGH: Final = 0.5  # expected, of the best setting: 3 dB in one number
+LISTENS_MIN: Final = 0.5  # probability of one wish; below it the prescription stays
+NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
+# Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
+CHECK_EVERY: Final = 4
 AID: Final = "aid"
 BOARD: Final = "board"
 PLACES: Final = (Answer.FIRST, Answer.SECOND)
@@ -157,11 +165,11 @@ class Tuning:
         wish_db, _ = estimator.wish()
         low_db, high_db = estimator.wish_band(BAND_PROBABILITY)
         return TuningResult(
-            self.outcome, judgement.finding_of(estimator), judgement.setting_of(estimator),
+            self.outcome, finding_of(estimator), setting_of(estimator),
             tuple(map(float, wish_db)), tuple(map(float, low_db)), tuple(map(float, high_db)),
             float(estimator.expected_regret), estimator.comparison_count,
             self._counts["same"], self._counts["silent"], self._counts["stray"],
-            tuple(judgement.remarks_of(estimator)),
+            tuple(remarks_of(estimator)),
         )  # fmt: skip
 
     # Playing
@@ -172,7 +180,7 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._asked.pair is None:
-            check = judgement.is_check(self.comparison)
+            check = self.comparison % CHECK_EVERY == 0
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
             drawn = uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
@@ -247,7 +255,7 @@ class Tuning:
         self._asked = _Comparison()
         regret = round(float(self.estimator.expected_regret), 2)
         told = tells.ComparisonTold(number, answer, regret)
-        if judgement.is_enough(self.estimator, self.settings.comparisons_max):
+        if is_enough(self.estimator, self.settings.comparisons_max):
             return [*stop, told, *self._finish(SessionOutcome.COMPLETE)]
         self.state = State.BETWEEN
         return [*stop, told, _wait(now_us, self.settings.between_ms)]
@@ -298,3 +306,37 @@ def _wait(now_us: int, ms: int) -> events.Wait:
 def _plain(setting_db: SettingDb) -> SettingDb:
     """Return plain numbers, without a minus zero: they go into the journal."""
     return tuple(float(value_db) + 0.0 for value_db in setting_db)
+
+
+# What the answers are enough for, and what may be said of them
+
+
+def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
+    """Return whether no further comparison is worth a person's time."""
+    count = estimator.comparison_count
+    if count < COMPARISONS_MIN or count >= comparisons_max:
+        return count >= comparisons_max
+    return finding_of(estimator) == Finding.WISH or estimator.listens < NOBODY_LISTENS
+
+
+def finding_of(estimator: PreferenceEstimator) -> Finding:
+    if estimator.listens < LISTENS_MIN:
+        return Finding.NONE
+    return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE
+
+
+def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
+    """Return the setting to leave the aid at."""
+    if finding_of(estimator) == Finding.NONE:
+        return PRESCRIPTION.values_db()
+    return tuple(map(float, estimator.best()))
+
+
+def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
+    """Yield what makes the result less than sure."""
+    match finding_of(estimator):
+        case Finding.NONE:
+            changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
+            yield reason(Code.CHANGED if changed else Code.NO_WISH)
+        case Finding.UNSURE:
+            yield reason(Code.NOT_SURE)

@@ -35,22 +35,17 @@ class Checks:
     """What checked the answers of an ear, beside its catch trials."""
 
     set_aside: int
-    # `pauses`, `pauses_pressed`: silent trials that the pauses between tones make, and those with a
-    # press
-    pauses: int
+    pauses: int  # silent trials that the pauses between tones make, and those with a press
     pauses_pressed: int
-    # `checks`, `checks_missed`: clear tones that were asked to see if the listener attends, and
-    # those not heard; `doubted_tones`: asked again because their answer left two explanations.
-    # None: the profile of the test has no such checks
+    # clear tones that were asked to see if the listener attends, and those not heard; None, and of
+    # `doubted_tones`: the profile of the test has no such checks
     checks: int | None
     checks_missed: int | None
-    doubted_tones: int | None
+    doubted_tones: int | None  # asked again because their answer left two explanations
     # "repeatable", "scattered" (over 5 dB), or, if that is improbable with this listener,
     # "doubtful" (over 5 dB) or "rejected" (over 10 dB); "" without a retest
     retest: str
-    # `clear_tones`, `clear_missed`: tones clearly above the threshold that was found there, and
-    # those not heard
-    clear_tones: int
+    clear_tones: int  # clearly above the threshold that was found there, and those not heard
     clear_missed: int
     trial_s: float | None  # median from answer to answer
 

@@ -8,10 +8,9 @@ Journals, `THR?` and the Python interface have 50 % points.
 from dataclasses import replace
 from typing import TypeVar
 
-from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import mean_higher
-from firmware_py.terms.outcomes import WITH_NUMBERS, Bound
-from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult, ThresholdResult
+from firmware_py.terms.outcomes import WITH_NUMBERS
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.settings import CLINICAL_ASCENDING
 
 Found = TypeVar("Found", bound=ThresholdResult)
@@ -20,15 +19,6 @@ Found = TypeVar("Found", bound=ThresholdResult)
 def shift_db(ear: EarResult, convention: str) -> float:
     """Return by how much the thresholds of an ear lie above 50 % points in a convention."""
     return ear.clinical_offset_db if convention == CLINICAL_ASCENDING else 0.0
-
-
-def clinical_mean_db_hl(mean: MeanThreshold, below_db: float) -> float | None:
-    """Return the mean of clinical thresholds, by which its grades are, beside one that lies below.
-
-    `below_db`: so much. None: it is the clinical one itself, or a bound.
-    """
-    known = mean.bound == Bound.NONE and below_db > 0.0
-    return round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None
 
 
 def convention_words(ear: EarResult, convention: str) -> str:

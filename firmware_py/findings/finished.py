@@ -6,9 +6,10 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
+from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import outside_hz
 from firmware_py.findings.air_bone_gap import gaps_of
-from firmware_py.findings.convention import clinical_mean_db_hl, convention_words, shift_db
+from firmware_py.findings.convention import convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.reading import is_wide, threshold_as_json
@@ -52,15 +53,15 @@ def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, 
 def _mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] | None:
     if mean is None:
         return None
+    known = mean.bound == Bound.NONE and below_db > 0.0
     return {
         "level_db_hl": mean.level_db_hl,
         "low_db_hl": mean.low_db_hl,
         "high_db_hl": mean.high_db_hl,
-        "clinical_db_hl": clinical_mean_db_hl(mean, below_db),
+        # by which its grades are, where this one is another, and no bound
+        "clinical_db_hl": round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None,
         **_grades(mean.bound, mean.shares),
-        "beyond_hz": [*mean.beyond_hz],
-        "inferred_hz": [*mean.inferred_hz],
-        "doubtful_hz": [*mean.doubtful_hz],
+        **{name: [*getattr(mean, name)] for name in ("beyond_hz", "inferred_hz", "doubtful_hz")},
     }
 
 

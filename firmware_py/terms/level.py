@@ -87,12 +87,10 @@ class Level:
         return cls(
             sum(each.low_db for each in levels) / count,
             sum(each.high_db for each in levels) / count,
-            any(each.open_below for each in levels),
-            any(each.open_above for each in levels),
+            any(each.open_below for each in levels), any(each.open_above for each in levels),
             sum(each.sd_db for each in levels) / count,
-            any(each.inferred for each in levels),
-            any(each.doubtful for each in levels),
-        )
+            any(each.inferred for each in levels), any(each.doubtful for each in levels),
+        )  # fmt: skip
 
     def minus(self, other: "Level") -> "Level":
         """Return the difference, in `[low - other.high, high - other.low]`; errors independent.
@@ -100,14 +98,11 @@ class Level:
         Open above is what one is open above, or the other below; open below the reverse.
         """
         return Level(
-            self.low_db - other.high_db,
-            self.high_db - other.low_db,
-            self.open_below or other.open_above,
-            self.open_above or other.open_below,
+            self.low_db - other.high_db, self.high_db - other.low_db,
+            self.open_below or other.open_above, self.open_above or other.open_below,
             hypot(self.sd_db, other.sd_db),
-            self.inferred or other.inferred,
-            self.doubtful or other.doubtful,
-        )
+            self.inferred or other.inferred, self.doubtful or other.doubtful,
+        )  # fmt: skip
 
     def within(self, floor_db: float, ceiling_db: float) -> "Level":
         """Return what of it lies within limits; open where it went on beyond one of them."""

@@ -40,9 +40,8 @@ class Person:
 
     age_years: float | None = None  # 0 to `AGE_YEARS_MAX`; None: not told
     sex: Sex | None = None  # None: not told
-    # 1 to 32 letters with their marks and digits of any script, - and _, as `compose` gives them.
-    # Spaces, other signs, control characters, what turns the direction of writing, and letters and
-    # marks that are not seen are refused. It is recorded, and means nothing to the test.
+    # `IDENTIFIER_WORDS`, as `compose` gives them; letters may have marks, and all is seen. It is
+    # recorded, and means nothing to the test.
     identifier: str | None = None
 
     def __post_init__(self) -> None:

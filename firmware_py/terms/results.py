@@ -55,9 +55,8 @@ class ThresholdResult:
 
     frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
     mark: Annotated[Outcome, one_of(*Outcome)]  # how sure it is
-    # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
-    # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
-    # another. One that a table tells, and no test measured, has no SD and no band.
+    # Posterior mean, SD and 95 % band: numbers if the mark is `MEASURED` or `INFERRED`, else None.
+    # One that a table tells, and no test measured, has no SD and no band.
     threshold_db_hl: Annotated[float | None, _LEVEL]
     sd_db: Annotated[float | None, number_or_none(0.0, LEVEL_DB_MAX, "dB")]
     low_db_hl: Annotated[float | None, _LEVEL]
@@ -65,15 +64,12 @@ class ThresholdResult:
     # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
     # (`INCOMPLETE`); otherwise None, and always of `INFERRED`
     limit_db_hl: Annotated[float | None, _LEVEL]
-    # `NOT_MASKED` (no noise was played there, and the other ear did not hear it), `MASKED` or
-    # `UNCERTAIN`; None: it is `INFERRED`, so that there was no tone that could be masked, or it is
-    # of one ear alone with masking off
+    # None: it is `INFERRED`, so that there was no tone that could be masked, or it is of one ear
+    # alone with masking off
     masking: Annotated[MaskingMark | None, one_of(*MaskingMark, None)] = None
-    # an air-bone gap of the other ear from here on could have changed the threshold; None: no
-    # possible gap could
+    # a gap of the other ear from here on could have changed the threshold; None: no possible one
     air_bone_gap_db: Annotated[float | None, _LEVEL] = None
-    # `floor_db_hl`, `ceiling_db_hl`: the lowest and the highest level that could be asked there;
-    # None: not known
+    # the lowest and the highest level that could be asked there; None: not known
     floor_db_hl: Annotated[float | None, _LEVEL] = None
     ceiling_db_hl: Annotated[float | None, _LEVEL] = None
 
@@ -128,8 +124,7 @@ class MeanThreshold:
     Where a threshold is a bound, mean and grades are bounds as well: a limit stands in its place.
     """
 
-    # `level_db_hl`, `low_db_hl`, `high_db_hl`: the mean and its 95 % band, within the limits of the
-    # test; None: on that side the band is open, for the mean is a bound
+    # the mean and its 95 % band, within the limits; None: it is open there, for the mean is a bound
     level_db_hl: Annotated[float, number(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")]
     low_db_hl: Annotated[float | None, _LEVEL]
     high_db_hl: Annotated[float | None, _LEVEL]
@@ -149,8 +144,7 @@ class ConfirmedThreshold:
 
     frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
     threshold_db_hl: Annotated[float | None, _LEVEL]  # a number if the mark is `MEASURED`, or None
-    # `MEASURED`; `NO_RESPONSE`, silent at the limit; `HEARS_ALL`, heard at the floor; `INCOMPLETE`,
-    # the tones were used up, or the session was ended
+    # `INCOMPLETE`: the tones were used up, or the session was ended
     mark: Annotated[Outcome, _CONFIRMED]
     tones: Annotated[int, count]  # that it took
 

@@ -41,8 +41,7 @@ class RouteKind:
     frequencies_hz: tuple[int, ...]  # of its audiogram, rising
     # It is calibrated at these: all it may play lies between the first and the last.
     calibrated_hz: tuple[int, ...]
-    # Clinics ask them only where their neighbours are 20 dB apart; their bands hold up the end only
-    # if they are measured.
+    # Clinics ask them only where neighbours are 20 dB apart; their bands count only if measured.
     inter_octave_hz: tuple[int, ...]
     # A factor on the half width that is wanted.
     wider_at_hz: Mapping[float, float]
