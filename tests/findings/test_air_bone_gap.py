@@ -1,6 +1,7 @@
 """Air-bone gaps are those of sampled thresholds, and types of loss those of the published rule."""
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -28,12 +29,12 @@ def ear(ear_name: str, transducer: str, levels_db_hl: Levels, sd_db: float = 3.0
     return EarResult(route, Outcome.MEASURED, (), thresholds, 20, 10, 0, 0, 0, 0, None, OFFSET_DB)
 
 
-def air(levels_db_hl: Levels, sd_db: float = 3.0) -> EarResult:
-    return ear("right", "air", levels_db_hl, sd_db)
+def air(levels_db_hl: Levels) -> EarResult:
+    return ear("right", "air", levels_db_hl)
 
 
-def bone(levels_db_hl: Levels, sd_db: float = 4.0) -> EarResult:
-    return ear("right", BONE, levels_db_hl, sd_db)
+def bone(levels_db_hl: Levels) -> EarResult:
+    return ear("right", BONE, levels_db_hl, sd_db=4.0)
 
 
 def session(*ears: EarResult) -> SessionResult:
@@ -57,10 +58,8 @@ def gap_at(found: EarGaps, hz: int) -> Gap:
 
 def mark(found: EarResult, at_hz: int, **changed: Any) -> EarResult:
     """Return an ear with one frequency changed."""
-    thresholds = tuple(
-        replace(t, **changed) if t.frequency_hz == at_hz else t for t in found.thresholds
-    )
-    return replace(found, thresholds=thresholds)
+    thresholds = [t if t.frequency_hz != at_hz else replace(t, **changed) for t in found.thresholds]
+    return replace(found, thresholds=tuple(thresholds))
 
 
 def doubted(found: EarResult, at_hz: int) -> EarResult:
@@ -68,7 +67,7 @@ def doubted(found: EarResult, at_hz: int) -> EarResult:
 
 
 def beyond(found: EarResult, at_hz: int, outcome: Outcome, limit_db_hl: float) -> EarResult:
-    none = {"threshold_db_hl": None, "sd_db": None, "low_db_hl": None, "high_db_hl": None}
+    none = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
     return mark(found, at_hz, mark=outcome, limit_db_hl=limit_db_hl, **none)
 
 
@@ -114,7 +113,7 @@ def test_a_gap_has_the_band_and_the_share_of_a_difference() -> None:
         assert gap.bound == Bound.NONE
 
 
-def test_what_lies_beyond_a_limit_makes_the_gap_a_bound() -> None:
+def test_what_lies_beyond_a_limit_makes_the_gap_a_bound_that_tells_no_probability() -> None:
     deaf, hears_all = Outcome.NO_RESPONSE, Outcome.HEARS_ALL
     right, its_bone = air({0: 50.0}), bone({0: 33.0})
     cases = [
@@ -134,13 +133,12 @@ def test_what_lies_beyond_a_limit_makes_the_gap_a_bound() -> None:
         assert (gap.low_db is None) == (bound == Bound.AT_MOST)
         assert (gap.high_db is None) == (bound == Bound.AT_LEAST)
         assert gap.is_called == (bound == Bound.AT_LEAST)
+        told = found.to_record()
+        unsaid = [each["frequencies_hz"] for each in told["gaps"] if each["share"] is None]
+        assert (unsaid, told["mean"]["share"]) == ([(1000,)], None)
 
-
-def test_what_may_lie_on_either_side_is_not_known() -> None:
-    deaf = Outcome.NO_RESPONSE
-    by_air, by_bone = air({0: 50.0}), bone({0: 33.0})
-    found = ear_gaps(beyond(by_air, 1000, deaf, 100.0), beyond(by_bone, 1000, deaf, 75.0))
-
+    # What may lie on either side is not known.
+    found = ear_gaps(beyond(right, 1000, deaf, 100.0), beyond(its_bone, 1000, deaf, 75.0))
     assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
     assert (found.mean, found.loss, found.examined_hz) == (None, LossType.UNKNOWN, [])
 
@@ -161,10 +159,8 @@ def test_what_perhaps_lies_beyond_a_limit_by_air_is_a_bound_below_it() -> None:
 
 
 def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
-    felt = beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, 40.0)
-    hearing = beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, 100.0)
-
-    found, unknown = (ear_gaps(air({0: 60.0}), each) for each in (felt, hearing))
+    limits = (beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, limit) for limit in (40.0, 100.0))
+    found, unknown = (ear_gaps(air({0: 60.0}), each) for each in limits)
 
     gap = gap_at(found, 500)
     assert gap.bound == Bound.AT_MOST
@@ -248,19 +244,14 @@ def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
 
 def test_nothing_is_inferred_of_an_ear_whose_own_bone_was_measured_nowhere() -> None:
     felt = beyond(bone({0: 20.0}), 500, Outcome.INCOMPLETE, 40.0)
-    for hz in felt.route.kind.frequencies_hz[2:]:
-        felt = doubted(felt, hz)
-
+    felt = reduce(doubted, felt.route.kind.frequencies_hz[2:], felt)
     mean = mean_of(ear_gaps(air({0: 90.0}), felt))
-
     assert (mean.bound, mean.is_called) == (Bound.AT_MOST, False)
 
 
 def test_what_was_inferred_is_named() -> None:
     inferred = mark(bone({0: 33.0}), 500, mark=Outcome.INFERRED, masking=None)
-
     found = ear_gaps(air({0: 50.0}), inferred)
-
     assert mean_of(found).inferred_hz == (500,)
     assert [gap.inferred_hz for gap in found.gaps] == [()] + [(500,)] + [()] * 6
 
@@ -318,18 +309,6 @@ def test_a_gap_larger_than_any_conductive_loss_is_named_and_no_type_of_loss_rest
     assert found.loss == LossType.CONDUCTIVE
     assert found.told_share == found.to_record()["mean"]["share"]
     assert found.told_share is not None
-
-
-def test_no_probability_is_told_of_a_gap_that_is_a_bound() -> None:
-    felt = beyond(bone({0: 33.0}), 1000, Outcome.HEARS_ALL, -10.0)
-
-    found = ear_gaps(air({0: 45.0}), felt)
-
-    told, mean = found.to_record(), mean_of(found)
-    shares = {gap["frequencies_hz"]: gap["share"] for gap in told["gaps"]}
-    assert {f for f, share in shares.items() if share is None} == {(1000,)}
-    assert (mean.bound, told["mean"]["share"]) == (Bound.AT_LEAST, None)
-    assert mean.is_called
 
 
 def test_a_type_of_loss_is_probable_near_15_db_and_sure_far_from_it() -> None:
