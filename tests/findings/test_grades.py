@@ -97,9 +97,10 @@ def test_grades_begin_where_the_who_has_them(pta4_db_hl: float, grade: str) -> N
     for sd_db in (0.01, 0.0):
         shares = shares_of(Spread(((1.0, pta4_db_hl, sd_db),)))
         assert shares[NAMES.index(grade)] == pytest.approx(1.0)
+        assert sum(shares) == pytest.approx(1.0)
 
 
-def test_grades_add_up_and_an_edge_is_shared() -> None:
+def test_an_edge_is_shared_by_two_grades() -> None:
     shares = shares_of(Spread(((1.0, 35.0, 4.0),)))
     assert sum(shares) == pytest.approx(1.0)
     assert shares[1] == pytest.approx(shares[2], abs=1e-3)
@@ -109,39 +110,36 @@ def threshold_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) ->
     numbers = (level_db_hl, 3.0, level_db_hl - 6.0, level_db_hl + 6.0)
     limit = {"no-response": CEILING_DB_HL, "hears-all": FLOOR_DB_HL, "incomplete": CEILING_DB_HL}
     names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+    told = dict(zip(names, (None,) * 4 if mark in limit else numbers, strict=True))
     return {
-        "mark": Outcome(mark),
-        **dict(zip(names, (None,) * 4 if mark in limit else numbers, strict=True)),
-        "limit_db_hl": limit.get(mark),
+        "mark": Outcome(mark), **told, "limit_db_hl": limit.get(mark),
         "masking": MaskingMark(masking),
-    }
+    }  # fmt: skip
 
 
 KINDS: Final = {
-    "measured": threshold_at("measured"),
-    "doubtful": threshold_at("measured", "uncertain"),
-    "above": threshold_at("no-response"),
-    "perhaps above": threshold_at("incomplete"),
-    "at most": threshold_at("hears-all"),
-    "inferred": threshold_at("inferred"),
+    "measured": threshold_at("measured"), "doubtful": threshold_at("measured", "uncertain"),
+    "above": threshold_at("no-response"), "perhaps above": threshold_at("incomplete"),
+    "at most": threshold_at("hears-all"), "inferred": threshold_at("inferred"),
     "inferred above": threshold_at("inferred", level_db_hl=131.0),
     "inferred below": threshold_at("inferred", level_db_hl=-17.0),
-}
+}  # fmt: skip
 AT_LEAST: Final = {"doubtful", "above", "perhaps above", "inferred above"}
 AT_MOST: Final = {"at most", "inferred below"}
 N3 = after("N3", 6)
 
 
-def an_ear(kinds: tuple[str, ...], ear: str = "left") -> EarResult:
-    thresholds = tuple(
-        ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
-        for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
-    )
-    return EarResult(Route(ear), Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
+def an_ear(ear: str, *thresholds: ThresholdResult, **more: Any) -> EarResult:
+    fixed = (Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
+    return EarResult(Route(ear), *fixed, **more)
 
 
 def the_mean(*kinds: str) -> MeanThreshold:
-    mean = mean_threshold(an_ear(kinds), N3)
+    thresholds = (
+        ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
+        for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
+    )
+    mean = mean_threshold(an_ear("left", *thresholds), N3)
     assert mean is not None
     return mean
 
@@ -211,23 +209,17 @@ def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None
 
 
 def a_person(*means: MeanThreshold) -> SessionResult:
-    ears = [
-        EarResult(Route(ear), Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, 0.0, pta4=mean)
-        for ear, mean in zip(("left", "right"), means, strict=True)
-    ]
-    return SessionResult("complete", ears, 60, 0, None, ())
+    ears = zip(("left", "right"), means, strict=True)
+    found = [an_ear(ear, pta4=mean) for ear, mean in ears]
+    return SessionResult("complete", found, 60, 0, None, ())
 
 
 def a_mean(level_db_hl: float, sd_db: float, bound: Bound = Bound.NONE) -> MeanThreshold:
     spread = Spread(((1.0, level_db_hl, sd_db),))
     low_db_hl, high_db_hl = spread.band_db()
-    return MeanThreshold(
-        level_db_hl,
-        None if bound == Bound.AT_MOST else low_db_hl,
-        None if bound == Bound.AT_LEAST else high_db_hl,
-        bound,
-        tuple(shares_of(spread)),
-    )
+    low = None if bound == Bound.AT_MOST else low_db_hl
+    high = None if bound == Bound.AT_LEAST else high_db_hl
+    return MeanThreshold(level_db_hl, low, high, bound, tuple(shares_of(spread)))
 
 
 def test_the_better_ear_is_the_smaller_of_two() -> None:

@@ -34,11 +34,9 @@ class Bench(World):
         self.simulated_aid = SimulatedAid()
         self._heard = 0  # of what was told, by the person
         super().__init__(
-            DATA,
-            a_listener(),
+            DATA, a_listener(), aid=self.simulated_aid,
             data=lambda path: DataDirectory(path, None, self.simulated_disk),
-            aid=self.simulated_aid,
-        )
+        )  # fmt: skip
 
     @property
     def tuner(self) -> Tuner:
@@ -50,19 +48,17 @@ class Bench(World):
         assert self.tuner.last_test is not None
         return self.tuner.last_test
 
-    def replayed(self) -> Any:
-        """Return what its journal replays to."""
-        return replay_from(TuningHeader, read_journal(JOURNAL, disk=self.simulated_disk).records)
+    def replayed(self, journal: Path = JOURNAL) -> Any:
+        """Return what the journal of a tuning replays to."""
+        return replay_from(TuningHeader, read_journal(journal, disk=self.simulated_disk).records)
 
     def tune(self, identifier: str | None = None, **changes: Any) -> None:
         """Meet the aid and begin."""
         self.meet()
         greeted = self.tuner.aid.greeted
         assert greeted is not None
-        settings = TuningSettings(
-            greeted.fit, greeted.ranges_db, greeted.prior_sd_db, **{"seed": 1, **changes}
-        )
-        self.tuner.begin(settings, identifier)
+        of_aid = (greeted.fit, greeted.ranges_db, greeted.prior_sd_db)
+        self.tuner.begin(TuningSettings(*of_aid, **{"seed": 1, **changes}), identifier)
 
     def meet(self) -> None:
         self.until(lambda: self.tuner.aid.greeted is not None)
