@@ -265,8 +265,7 @@ def board_us(event: Event) -> int:
 
 def as_record(what: Event | RecordedAction) -> dict[str, Any]:
     """Return an event or an action as JSON values, its name under "what"."""
-    values = {"result": what.result.to_record()} if isinstance(what, Finish) else as_json(what)
-    return {"what": what.WHAT, **values}
+    return {"what": what.WHAT, **as_json(what)}
 
 
 def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
@@ -274,10 +273,7 @@ def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
 
 
 def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.KINDS) -> Event:
-    """Return the event that `as_record` wrote, one of these kinds, or raise a `ValueError`.
-
-    Its message has the field, its value, and the rule.
-    """
+    """Return the event that `as_record` wrote, one of these kinds, or raise a `ValueError`."""
     what = record.get("what") if isinstance(record, dict) else None
     kind = kinds.get(what) if isinstance(what, str) else None
     if kind is None or not isinstance(record, dict):
@@ -289,9 +285,8 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
     for name, value in values.items():
         if types[name] == Reasons:
             values[name] = reasons_at(f"event.{name}", value)
-            continue
         # Types are exact: True is no number, and 1 is not true.
-        if type(value) is not types[name] or not _is_within(value):
+        elif type(value) is not types[name] or not _is_within(value):
             raise refusal(f"event.{name}", value, _ALLOWED[types[name]])
     try:
         return kind(**values)

@@ -1,8 +1,8 @@
 """Why something is so, as a code with its figures: what results, journals and pages have.
 
-The words come at the edge: `en.toml` has the device's English, the host tools other languages.
-Each code has the names of its parts, and the name of a part says what it may be. Numbers are
-rounded here, to a hundredth or as `DECIMALS` says: so a record has the same bytes on every machine.
+The words come at the edge: `en.toml` has the device's English, the host tools other languages. The
+name of a part says what it may be. Numbers are rounded here, to a hundredth or as `DECIMALS` says:
+so a record has the same bytes on every machine.
 """
 
 import re
@@ -186,7 +186,6 @@ DECIMALS: Final[Mapping[str, int]] = {
     "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "half": 0, "shift": 0,
     "rate": 1, "ratio": 1, "change_db": 1,
 }  # fmt: skip
-HUNDREDTHS: Final = 2
 SIGNED: Final = ("difference_db", "retest_db", "shift", "change_db")  # written with a plus too
 
 # Of the levels in a reason. Without it they are dB HL; no journal has it, see `in_nominal_db`.
@@ -332,4 +331,4 @@ def round_part(name: str, value: float) -> float:
     """Return a number as a reason or a row has it, by the name of its part."""
     if isinstance(value, int):
         return value
-    return round(value, DECIMALS.get(name, HUNDREDTHS)) + 0.0  # there is no -0
+    return round(value, DECIMALS.get(name, 2)) + 0.0  # there is no -0

@@ -1,12 +1,10 @@
 """The routes: which ear is asked, through which transducer, and what is measured there.
 
 A route is the key of every tone, answer and result. `ROUTE_KINDS` says all that holds of one in
-either ear, in the order in which they are asked: another route is a row there, and what it does
-otherwise than others.
+either ear, in the order in which they are asked: another route is a row there.
 
-Beside other values, as in the journal, on the wire, on the console and in exports, a route is
-written in its parts: `ear=left`, and `transducer` and `measured` only where they are not the usual
-ones. Where it is a key it is its text: `left`.
+Beside other values a route is written in its parts: `ear=left`, and `transducer` and `measured`
+only where they are not the usual ones. Where it is a key it is its text: `left`.
 """
 
 import math

@@ -1,6 +1,5 @@
 """Who is tested: age and sex, checked, and handed to the estimator of each ear."""
 
-import inspect
 import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
@@ -113,12 +112,7 @@ def test_a_letter_that_this_python_does_not_know_yet_is_no_reason_to_refuse_a_re
     assert Person(identifier="\u0378").identifier == "\u0378"
 
 
-def test_nothing_is_known_unless_it_was_told() -> None:
-    told = inspect.signature(HearingTest).parameters["person"].default
-    assert told == UNKNOWN == Person(None, None)
-
-
-def test_the_estimator_of_each_ear_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_estimator_of_each_ear_is_told_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[Any, Any]] = []
 
     def estimator(profile: str, **values: Any) -> None:
@@ -126,8 +120,9 @@ def test_the_estimator_of_each_ear_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(ear_test, "ThresholdEstimator", estimator)
     HearingTest(Settings(), Person(67.5, "F"))
+    HearingTest(Settings())
 
-    assert told == [(67.5, "F")] * 2
+    assert told == [(67.5, "F")] * 2 + [(None, None)] * 2
 
 
 @pytest.mark.parametrize("person", [Person(67.0), Person(sex="M")])

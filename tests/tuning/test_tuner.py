@@ -337,25 +337,21 @@ def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun(
     assert bench.of("comparison")[0]["answer"] == answer
 
 
-def test_a_press_before_both_were_heard_counts_as_stray() -> None:
-    bench = Bench()
-    bench.tune()
-    bench.run_to("speech", 1)
-    bench.tuner.feed(ButtonPressed(bench.clock.us))
-    bench.step()
-    assert bench.tuning.result().stray_presses == 1
-    assert not bench.of("comparison")
-
-
-@pytest.mark.parametrize(("button", "answer"), [(HEARD_BUTTON, "second"), (UNSURE_BUTTON, "same")])
-def test_each_button_of_the_tone_generator_answers(button: int, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("sounds", "button", "answers"),
+    [(1, HEARD_BUTTON, []), (2, HEARD_BUTTON, ["second"]), (2, UNSURE_BUTTON, ["same"])],
+)
+def test_each_button_answers_once_both_were_heard_and_is_stray_before(
+    sounds: int, button: int, answers: list[str]
+) -> None:
     """The second says that there is no difference."""
     bench = Bench()
     bench.tune()
-    bench.run_to("speech", 2)
+    bench.run_to("speech", sounds)
     bench.board.hand.intend(Press(S // 2, S // 10, button), bench.board.now_us)
     bench.run(S)
-    assert [about["answer"] for about in bench.of("comparison")] == [answer]
+    assert [about["answer"] for about in bench.of("comparison")] == answers
+    assert bench.tuning.result().stray_presses == 1 - len(answers)
 
 
 def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:
