@@ -45,24 +45,11 @@ class AidLost(Explained, AidEvent, what="aid-lost"):
 
 
 # All that a journal of a tuning may have as inputs, by their names.
-KINDS: Final[dict[str, type[Event]]] = {
-    **{
-        kind.WHAT: kind
-        for kind in (
-            events.Started,
-            events.TimePassed,
-            events.ButtonPressed,
-            events.ButtonReleased,
-            events.Paused,
-            events.Continued,
-            events.Aborted,
-            events.BoardLost,
-            events.BoardDisbelieved,
-            events.BoardReady,
-        )
-    },
-    **AidEvent.AID_KINDS,
-}
+_OF_A_TEST: Final[tuple[type[Event], ...]] = (
+    events.Started, events.TimePassed, events.ButtonPressed, events.ButtonReleased, events.Paused,
+    events.Continued, events.Aborted, events.BoardLost, events.BoardDisbelieved, events.BoardReady,
+)  # fmt: skip
+KINDS: Final[dict[str, type[Event]]] = {each.WHAT: each for each in _OF_A_TEST} | AidEvent.AID_KINDS
 
 
 @dataclass(frozen=True)

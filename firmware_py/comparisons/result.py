@@ -1,25 +1,27 @@
 """What a tuning found."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Final, Self
 
-from firmware_py.comparisons.outcomes import Finding
 from firmware_py.comparisons.settings import COUNT, LIMIT_DB_MAX
 from firmware_py.terms.events import Result
 from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.reasons import Reasons, reasons_at
-from firmware_py.terms.record_checks import (
-    count,
-    number,
-    one_of,
-    refusal,
-    several,
-)
+from firmware_py.terms.record_checks import count, number, one_of, refusal, several
 
 WISH_DB_MAX: Final = 1000.0  # a wide bound, which only keeps nonsense out
 
 _SETTING: Final = several(number(-LIMIT_DB_MAX, LIMIT_DB_MAX, "dB"), COUNT, COUNT)
 _WISH: Final = several(number(-WISH_DB_MAX, WISH_DB_MAX, "dB"), COUNT, COUNT)
+
+
+class Finding(StrEnum):
+    """What the answers tell."""
+
+    WISH = "wish"  # the person wants another setting than the prescription, or just that
+    UNSURE = "unsure"  # a wish, but less sure than it should be
+    NONE = "none"  # answers as they come by chance: the prescription stays
 
 
 @dataclass(frozen=True)

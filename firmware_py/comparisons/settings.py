@@ -4,16 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.comparisons.space import DIMENSIONS
-from firmware_py.terms.record_checks import (
-    ResultError,
-    checks_of,
-    number,
-    object_of,
-    refusal,
-    several,
-    text,
-    whole,
-)
+from firmware_py.terms import record_checks
+from firmware_py.terms.record_checks import number, refusal, several, text, whole
 from firmware_py.terms.settings import SEED_MAX
 
 FIT_CHARACTERS_MAX: Final = 64
@@ -32,7 +24,7 @@ def _range_db(place: str, value: Any) -> Any:
 
 
 def _fit(place: str, value: Any) -> Any:
-    if text(place, value) != value or not 0 < len(value) <= FIT_CHARACTERS_MAX:
+    if not 0 < len(text(place, value)) <= FIT_CHARACTERS_MAX:
         raise refusal(place, value, f"is a text of 1 to {FIT_CHARACTERS_MAX} characters")
     return value
 
@@ -41,10 +33,7 @@ def _fit(place: str, value: Any) -> Any:
 class TuningSettings:
     """The settings of one tuning; the times are those of its sounds.
 
-    Raises
-    ------
-    ResultError
-        If a value is not allowed.
+    A value that is not allowed is refused by a `ResultError`.
     """
 
     # of the aid: what it is fitted with, how far each number of a setting may go there, and the
@@ -63,25 +52,15 @@ class TuningSettings:
 
     def __post_init__(self) -> None:
         record = self.as_record()
-        for name, check in checks_of(type(self)).items():
+        for name, check in record_checks.checks_of(type(self)).items():
             object.__setattr__(self, name, check(f"settings.{name}", record[name]))
 
     def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
         ranges_db = [list(each) for each in self.ranges_db]
         return {**asdict(self), "ranges_db": ranges_db, "prior_sd_db": [*self.prior_sd_db]}
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it.
-
-        Raises
-        ------
-        ResultError
-            If it is no settings of a tuning.
-        """
-        found: Self = object_of(cls)("settings", record)
+        """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
+        found: Self = record_checks.object_of(cls)("settings", record)
         return found
-
-
-__all__ = ["ResultError", "TuningSettings"]

@@ -7,6 +7,7 @@ most (`inference/preference`); which is heard first is drawn. Time comes in with
 nothing here has a clock.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -21,22 +22,16 @@ from firmware_py.comparisons.events import (
     StopSpeech,
     UseSetting,
 )
-from firmware_py.comparisons.judgement import (
-    finding_of,
-    is_check,
-    is_enough,
-    remarks_of,
-    setting_of,
-)
-from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.result import Finding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
+from firmware_py.comparisons.space import PRESCRIPTION
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.terms import events
 from firmware_py.terms.events import HEARD_BUTTON, Action, Event
 from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.randomness import ORDER_STREAM, uniform
-from firmware_py.terms.reasons import Reasons
+from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.tells import (
     BoardLostTold,
     BoardReadyTold,
@@ -49,6 +44,12 @@ BAND_PROBABILITY: Final = 0.95
 # A press so soon after a sound began means the one before it: nobody answers faster.
 REACTION_US: Final = 400_000
 SILENT_MAX: Final = 2  # comparisons in a row without a press: nobody is there
+COMPARISONS_MIN: Final = 10  # fewer say little of whether somebody listens
+REGRET_ENOUGH: Final = 0.5  # expected, of the best setting: 3 dB in one number
+LISTENS_MIN: Final = 0.5  # probability of one wish; below it the prescription stays
+NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
+# Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
+CHECK_EVERY: Final = 4
 AID: Final = "aid"
 BOARD: Final = "board"
 PLACES: Final = (Answer.FIRST, Answer.SECOND)
@@ -81,13 +82,6 @@ class _Comparison:
 class Tuning:
     """One tuning of a hearing aid.
 
-    Parameters
-    ----------
-    settings : TuningSettings
-        Of this tuning.
-
-    Notes
-    -----
     `handle` is a pure function of the events so far: the same events give the same actions, to the
     bit. Resuming and replaying a tuning rest on this.
     """
@@ -121,16 +115,9 @@ class Tuning:
         return waits and self._asked.sound >= 1
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event at a time of the session, and say what to do.
+        """Take in one event, and say what to do.
 
-        Parameters
-        ----------
-        now_us : int
-            Time since the tuning began, microseconds; never less than at the event before.
-
-        Returns
-        -------
-        list of Action
+        `now_us`: since the tuning began, microseconds; never less than at the event before.
         """
         match event:
             case _ if self.state == State.FINISHED:
@@ -158,7 +145,7 @@ class Tuning:
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
             case Answered(answer):
-                return self._answer_told(now_us, Answer(answer))
+                return self._take_answer(now_us, Answer(answer), self.takes_answers)
         return []
 
     def _take_connection(self, now_us: int, event: Event) -> list[Action]:
@@ -174,14 +161,15 @@ class Tuning:
         return self._back(now_us, BOARD, BoardReadyTold())
 
     def result(self) -> TuningResult:
-        wish_db, _ = self.estimator.wish()
-        low_db, high_db = self.estimator.wish_band(BAND_PROBABILITY)
+        estimator = self.estimator
+        wish_db, _ = estimator.wish()
+        low_db, high_db = estimator.wish_band(BAND_PROBABILITY)
         return TuningResult(
-            self.outcome, finding_of(self.estimator), setting_of(self.estimator),
+            self.outcome, finding_of(estimator), setting_of(estimator),
             tuple(map(float, wish_db)), tuple(map(float, low_db)), tuple(map(float, high_db)),
-            float(self.estimator.expected_regret), self.estimator.comparison_count,
+            float(estimator.expected_regret), estimator.comparison_count,
             self._counts["same"], self._counts["silent"], self._counts["stray"],
-            tuple(remarks_of(self.estimator)),
+            tuple(remarks_of(estimator)),
         )  # fmt: skip
 
     # Playing
@@ -192,16 +180,13 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._asked.pair is None:
-            check = is_check(self.comparison)
+            check = self.comparison % CHECK_EVERY == 0
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
-            swapped = self._draw() < 0.5
-            self._asked.pair = (other, one) if swapped else (one, other)
+            drawn = uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
+            self._asked.pair = (other, one) if drawn < 0.5 else (one, other)
         self._asked.sound = 0
         return self._play(now_us)
-
-    def _draw(self) -> float:
-        return uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
 
     def _play(self, now_us: int) -> list[Action]:
         assert self._asked.pair is not None
@@ -240,15 +225,11 @@ class Tuning:
             return []
         soon = self.state == State.PLAYING and now_us - self._asked.sound_us < REACTION_US
         meant = self._asked.sound - soon
-        if meant < 1:  # both have to be heard before one can be better
-            self._counts["stray"] += 1
-            return []
-        self._silent_in_row = 0
-        return self._answer(now_us, PLACES[meant % 2] if button == HEARD_BUTTON else Answer.SAME)
+        answer = PLACES[meant % 2] if button == HEARD_BUTTON else Answer.SAME
+        return self._take_answer(now_us, answer, meant >= 1)
 
-    def _answer_told(self, now_us: int, answer: Answer) -> list[Action]:
-        """Take the operator's word for an answer, once both have been played."""
-        if not self.takes_answers:
+    def _take_answer(self, now_us: int, answer: Answer, both_heard: bool) -> list[Action]:
+        if not both_heard:  # before one can be better
             self._counts["stray"] += 1
             return []
         self._silent_in_row = 0
@@ -268,8 +249,7 @@ class Tuning:
 
     def _answer(self, now_us: int, answer: Answer) -> list[Action]:
         assert self._asked.pair is not None
-        stop: list[Action] = [StopSpeech()] if self.state == State.PLAYING else []
-        number = self.comparison
+        stop, number = self._stop(), self.comparison
         self.estimator.observe(*self._asked.pair, answer)
         self._counts["same"] += answer == Answer.SAME
         self._asked = _Comparison()
@@ -283,8 +263,7 @@ class Tuning:
     # Pauses, losses, the end
 
     def _pause(self) -> list[Action]:
-        stop = self._stop()
-        self.state = State.PAUSED
+        stop, self.state = self._stop(), State.PAUSED
         return [*stop, PauseTold()]
 
     def _go_on(self, now_us: int) -> list[Action]:
@@ -295,15 +274,14 @@ class Tuning:
         if what in self._missing:
             return []
         self._missing.add(what)
-        stop = self._stop() if what != AID else []
+        stop = self._stop() if what == BOARD else []
         if self.state not in (State.READY, State.PAUSED):
             self.state = State.WAITING
         return [*stop, told]
 
     def _back(self, now_us: int, what: str, told: Action) -> list[Action]:
-        was_missing = what in self._missing
+        said = [told] if what in self._missing else []
         self._missing.discard(what)
-        said = [told] if was_missing else []
         if self.state in (State.READY, State.PAUSED):
             return said
         # Whatever was under way there is over: it was started again, or was lost for a while.
@@ -316,13 +294,9 @@ class Tuning:
         stop = self._stop()
         self.state, self.outcome = State.FINISHED, outcome
         result = self.result()
-        return [
-            *stop,
-            UseSetting(*result.setting_db),
-            tells.SettingTold(result.finding, *result.setting_db),
-            FinishTold(outcome, why),
-            events.Finish(result),
-        ]
+        set_to = tells.SettingTold(result.finding, *result.setting_db)
+        use, finish = UseSetting(*result.setting_db), events.Finish(result)
+        return [*stop, use, set_to, FinishTold(outcome, why), finish]
 
 
 def _wait(now_us: int, ms: int) -> events.Wait:
@@ -330,5 +304,39 @@ def _wait(now_us: int, ms: int) -> events.Wait:
 
 
 def _plain(setting_db: SettingDb) -> SettingDb:
-    """Return a setting of plain numbers, without a minus zero: it goes into the journal."""
+    """Return plain numbers, without a minus zero: they go into the journal."""
     return tuple(float(value_db) + 0.0 for value_db in setting_db)
+
+
+# What the answers are enough for, and what may be said of them
+
+
+def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
+    """Return whether no further comparison is worth a person's time."""
+    count = estimator.comparison_count
+    if count < COMPARISONS_MIN or count >= comparisons_max:
+        return count >= comparisons_max
+    return finding_of(estimator) == Finding.WISH or estimator.listens < NOBODY_LISTENS
+
+
+def finding_of(estimator: PreferenceEstimator) -> Finding:
+    if estimator.listens < LISTENS_MIN:
+        return Finding.NONE
+    return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE
+
+
+def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
+    """Return the setting to leave the aid at."""
+    if finding_of(estimator) == Finding.NONE:
+        return PRESCRIPTION.values_db()
+    return tuple(map(float, estimator.best()))
+
+
+def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
+    """Yield what makes the result less than sure."""
+    match finding_of(estimator):
+        case Finding.NONE:
+            changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
+            yield reason(Code.CHANGED if changed else Code.NO_WISH)
+        case Finding.UNSURE:
+            yield reason(Code.NOT_SURE)

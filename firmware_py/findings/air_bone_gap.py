@@ -6,13 +6,12 @@ the mean gap at 0.5, 1 and 2 kHz, sensorineural below 15 dB, else conductive wit
 below 20 dB HL, or mixed with poorer ones. At 4 kHz the reference level of vibrators is off by some
 10 dB (Margolis et al. 2013, Int J Audiol 52:526-532), so no rule here looks at it.
 
-When an examination is due before a hearing aid is the FDA's rule of 1977 (21 CFR 801.420): with a
-gap of 15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean of the three
-is so large whatever it is at the others.
+An examination is due before a hearing aid by the FDA's rule of 1977 (21 CFR 801.420): with a gap of
+15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean is so large anyway.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
-independent: where one was made from the other the gap is surer than is said here. The SD of a mean
-over frequencies is taken as if the thresholds of a route were all off by the same (`level.py`).
+independent: where one was made from the other the gap is surer than is said here. Thresholds of a
+route are taken to be all off by the same (`level.py`).
 
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
@@ -98,11 +97,6 @@ class Gap:
         return self.share <= CALLED and self.bound != Bound.AT_LEAST
 
     @property
-    def is_undecided(self) -> bool:
-        """Return whether it is neither: a bound that leaves both possible."""
-        return not (self.is_called or self.is_denied)
-
-    @property
     def is_impossible(self) -> bool:
         """Return whether it was measured, and is larger than any conductive loss."""
         return not self.inferred_hz and self.low_db is not None and self.low_db > LARGEST_DB
@@ -136,7 +130,6 @@ class EarGaps:
 
     @property
     def impossible_hz(self) -> list[int]:
-        """Return where it is larger than any conductive loss."""
         return [gap.frequencies_hz[0] for gap in self.gaps if gap.is_impossible]
 
     @property
@@ -157,20 +150,19 @@ class EarGaps:
     @property
     def loss_is_probable(self) -> bool:
         """Return whether the type of loss is no more than probable, as is said beside it."""
-        of = self.mean
-        return of is not None and self.loss != LossType.UNKNOWN and 1.0 - SURE < of.share < SURE
+        mean, is_known = self.mean, self.loss != LossType.UNKNOWN
+        return mean is not None and is_known and 1.0 - SURE < mean.share < SURE
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as JSON values; a share that is not told is null."""
-        told = asdict(self)
+        told, mean = asdict(self), self.mean
         for each, gap in zip(told["gaps"], self.gaps, strict=True):
             each["share"] = gap.told_share
-        if told["mean"] is not None:
+        if mean is not None:
             told["mean"]["share"] = self.told_share
         return {
             **told,
             "loss_is_probable": self.loss_is_probable,
-            "mean_is_undecided": self.mean is not None and self.mean.is_undecided,
+            "mean_is_undecided": mean is not None and not (mean.is_called or mean.is_denied),
             "bone_is_poorer": self.bone_is_poorer,
             "examined_hz": self.examined_hz,
             "impossible_hz": self.impossible_hz,
@@ -178,38 +170,21 @@ class EarGaps:
 
 
 def gaps_of(
-    result: SessionResult,
-    convention: str = FIFTY_PERCENT,
-    gap_prior: GapPrior | None = None,
-    *,
-    nominal: bool = False,
-) -> list[EarGaps]:
+    result: SessionResult, convention: str = FIFTY_PERCENT,
+    gap_prior: GapPrior | None = None, *, nominal: bool = False,
+) -> list[EarGaps]:  # fmt: skip
     """Return the gaps of each ear with valid tests by air and by bone, the right one first.
 
-    Without a calibration the two transducers may be off by anything against each other: there is
-    none.
-
-    Parameters
-    ----------
-    result : SessionResult
-        As it may be told.
-    convention : str
-        Of its thresholds.
-    gap_prior : GapPrior, optional
-        What people have; by default what is shipped.
-    nominal : bool
-        Whether there was no calibration.
+    `result`: as it may be told, in this convention; `gap_prior`: what people have, by default what
+    is shipped. Without a calibration (`nominal`) the two transducers may be off by anything against
+    each other: there is none.
     """
     if nominal:
         return []
     is_clinical = convention == CLINICAL_ASCENDING
     by_route = (result if is_clinical else in_convention(result, CLINICAL_ASCENDING)).by_route
     both = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
-    pairs = [
-        (air, bone)
-        for air, bone in both
-        if air is not None and bone is not None and may_compare(air, bone)
-    ]
+    pairs = [(air, bone) for air, bone in both if air and bone and may_compare(air, bone)]
     found = [_of_ear(air, bone, gap_prior) for air, bone in pairs]
     in_either = len(pairs) == len(EARS) and all(_is_open(*pair) for pair in pairs)
     return [replace(gaps, in_either=in_either) for gaps in found]
@@ -222,10 +197,9 @@ def _is_open(air: EarResult, bone: EarResult) -> bool:
     the other ear may have heard only make it larger.
     """
     by_air, by_bone = _levels(air), _levels(bone)
-    both = [(by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone]
     heard = [
         (replace(a, open_above=False), replace(b, open_above=False))
-        for a, b in both
+        for a, b in ((by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone)
         if not a.open_below and b.doubtful and not b.inferred and (b.sd_db or b.open_below)
     ]
     mean = _gap_between(TYPE_HZ, heard) if len(heard) == len(TYPE_HZ) else None
@@ -289,10 +263,7 @@ def _some(both: Mapping[int, Pair]) -> dict[int, Pair]:
 
 
 def _mean_with_inferred(
-    bone: EarResult,
-    by_air: Mapping[int, Level],
-    both: Mapping[int, Pair],
-    gap_prior: GapPrior | None,
+    bone: EarResult, by_air: Mapping[int, Level], both: Mapping[int, Pair], prior: GapPrior | None
 ) -> Gap | None:
     """Return the mean gap, inferred where bone conduction of this ear tells no number.
 
@@ -310,7 +281,7 @@ def _mean_with_inferred(
     }
     if not measured or not most_db:
         return None
-    hidden = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
+    hidden = infer_sum(measured, most_db, prior or GapPrior.usual())
     for f in most_db:
         some[f] = replace(_NO_GAP, open_above=by_air[f].open_above, inferred=True), _NO_GAP
     return _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ], hidden)
@@ -319,11 +290,7 @@ def _mean_with_inferred(
 def _beyond(bone: EarResult) -> dict[int, Level]:
     """Return, of `TYPE_HZ`, where bone conduction tells no number, and what it is at least."""
     levels = ((t.frequency_hz, level_of(t)) for t in bone.thresholds if t.frequency_hz in TYPE_HZ)
-    return {
-        f: level
-        for f, level in levels
-        if level is not None and level.open_above and not level.sd_db and not level.doubtful
-    }
+    return {f: b for f, b in levels if b and b.open_above and not (b.sd_db or b.doubtful)}
 
 
 def _gap_between(
@@ -334,24 +301,19 @@ def _gap_between(
     `hidden`: what those gaps have together that are inferred, and so in none of the pairs.
     """
     air, bone = zip(*pairs, strict=True)
-    gap, count = Level.mean(air).minus(Level.mean(bone)), len(pairs)
+    gap, n = Level.mean(air).minus(Level.mean(bone)), len(pairs)
     if gap.bound is None:
         return None
-    parts = (
-        (w, gap.low_db + db / count, hypot(gap.sd_db, sd / count)) for w, db, sd in hidden.parts
-    )
+    parts = ((w, gap.low_db + db / n, hypot(gap.sd_db, sd / n)) for w, db, sd in hidden.parts)
     spread = Spread((*parts,))
     low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
     among = zip(frequencies_hz, pairs, strict=True)
     return Gap(
-        frequencies_hz,
-        round(spread.mean_db, LEVEL_DIGITS),
-        None if gap.open_below else low_db,
-        None if gap.open_above else high_db,
-        round(spread.above(GAP_DB), LEVEL_DIGITS),
-        gap.bound,
+        frequencies_hz, round(spread.mean_db, LEVEL_DIGITS),
+        None if gap.open_below else low_db, None if gap.open_above else high_db,
+        round(spread.above(GAP_DB), LEVEL_DIGITS), gap.bound,
         tuple(f for f, (a, b) in among if a.inferred or b.inferred),
-    )
+    )  # fmt: skip
 
 
 def _loss_type(mean: Gap | None, levels: Sequence[Level]) -> LossType:

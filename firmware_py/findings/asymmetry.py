@@ -31,7 +31,7 @@ The criteria:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, starmap
 from typing import Final
 
 from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
@@ -107,19 +107,12 @@ class Asymmetry:
 def asymmetries(result: SessionResult, age_years: float | None = None) -> list[Asymmetry]:
     """Return each ear that is worse than the other by a published criterion.
 
-    Parameters
-    ----------
-    result : SessionResult
-        With clinical thresholds.
-    age_years : float or None
-        Of the person; None: not known.
+    `result`: with clinical thresholds; `age_years`: of the person, None: not known.
     """
     criteria = [each for each in CRITERIA if each.is_of(age_years)]
     gaps = {each.ear: each for each in gaps_of(result, CLINICAL_ASCENDING)}
-    found = (
-        _asymmetry(worse, _compare(result, gaps, worse, better), criteria)
-        for worse, better in ((LEFT, RIGHT), (RIGHT, LEFT))
-    )
+    ears = ((LEFT, RIGHT), (RIGHT, LEFT))
+    found = (_asymmetry(one, _compare(result, gaps, one, other), criteria) for one, other in ears)
     return [each for each in found if each is not None]
 
 
@@ -143,36 +136,23 @@ def _compare(
         return _Compared(by_air)
     if of.loss == LossType.CONDUCTIVE:
         return _Compared({}, of.loss)
-    without_hz = _without_gap(of) - _with_gap(gaps.get(better))
+    # where a gap was measured, and is none, and that of the other ear is surely none
+    none_hz = {g.frequencies_hz[0] for g in of.gaps if g.is_denied and not g.inferred_hz}
+    others = gaps[better].gaps if better in gaps else ()
+    without_hz = none_hz - {g.frequencies_hz[0] for g in others if not g.is_denied}
     bone = {f: each for f, each in by_bone.items() if f not in without_hz and _tells(each)}
     mean = of.mean
     is_sensorineural = of.loss == LossType.SENSORINEURAL and not (mean and mean.inferred_hz)
     doubtful = set() if is_sensorineural else {*by_air} - without_hz - {*bone}
-    return _Compared(
-        {**by_air, **bone},
-        of.loss,
-        frozenset(bone),
-        frozenset(doubtful),
-        any(map(_tells, by_bone.values())),
-    )
+    by_both, told = {**by_air, **bone}, any(map(_tells, by_bone.values()))
+    return _Compared(by_both, of.loss, frozenset(bone), frozenset(doubtful), told)
 
 
 def _between(
     result: SessionResult, worse: str, better: str, transducer: str
 ) -> dict[int, Difference]:
-    ears = (result.by_route.get(Route(ear, transducer)) for ear in (worse, better))
-    one, other = ears
-    return differences(one, other) if one is not None and other is not None else {}
-
-
-def _without_gap(of: EarGaps) -> set[int]:
-    """Return where a gap was measured, and is none."""
-    return {g.frequencies_hz[0] for g in of.gaps if g.is_denied and not g.inferred_hz}
-
-
-def _with_gap(of: EarGaps | None) -> set[int]:
-    """Return where the gap of an ear may be one."""
-    return {g.frequencies_hz[0] for g in of.gaps if not g.is_denied} if of else set()
+    one, other = (result.by_route.get(Route(ear, transducer)) for ear in (worse, better))
+    return differences(one, other) if one and other else {}
 
 
 def _tells(by_bone: Difference) -> bool:
@@ -191,10 +171,8 @@ def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
     if not may_compare(worse, better):
         return {}
     others = {t.frequency_hz: t for t in better.thresholds}
-    found = (
-        _difference(t, others[t.frequency_hz]) for t in worse.thresholds if t.frequency_hz in others
-    )
-    return {each.frequency_hz: each for each in found if each is not None}
+    both = ((t, others[t.frequency_hz]) for t in worse.thresholds if t.frequency_hz in others)
+    return {found.frequency_hz: found for found in starmap(_difference, both) if found}
 
 
 def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference | None:
@@ -221,15 +199,12 @@ def _asymmetry(worse: str, compared: _Compared, criteria: Iterable[Criterion]) -
     at_hz = sorted({f for _, group in told for f in group})
     shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
     return Asymmetry(
-        worse,
-        tuple(found[f] for f in shown),
-        len(at_hz) - len(shown),
+        worse, tuple(found[f] for f in shown), len(at_hz) - len(shown),
         tuple(dict.fromkeys(c for c, _ in told)),
         any(_sure(c, group, found) for c, group in clear),
-        compared.loss,
-        may_be_conductive=not clear,
+        compared.loss, may_be_conductive=not clear,
         bone_hz=tuple(f for f in at_hz if f in compared.bone_hz),
-    )
+    )  # fmt: skip
 
 
 def _groups(criterion: Criterion, compared: _Compared) -> Iterable[tuple[int, ...]]:

@@ -35,22 +35,17 @@ class Checks:
     """What checked the answers of an ear, beside its catch trials."""
 
     set_aside: int
-    # `pauses`, `pauses_pressed`: silent trials that the pauses between tones make, and those with a
-    # press
-    pauses: int
+    pauses: int  # silent trials that the pauses between tones make, and those with a press
     pauses_pressed: int
-    # `checks`, `checks_missed`: clear tones that were asked to see if the listener attends, and
-    # those not heard; `doubted_tones`: asked again because their answer left two explanations.
-    # None: the profile of the test has no such checks
+    # clear tones that were asked to see if the listener attends, and those not heard; None, and of
+    # `doubted_tones`: the profile of the test has no such checks
     checks: int | None
     checks_missed: int | None
-    doubted_tones: int | None
+    doubted_tones: int | None  # asked again because their answer left two explanations
     # "repeatable", "scattered" (over 5 dB), or, if that is improbable with this listener,
     # "doubtful" (over 5 dB) or "rejected" (over 10 dB); "" without a retest
     retest: str
-    # `clear_tones`, `clear_missed`: tones clearly above the threshold that was found there, and
-    # those not heard
-    clear_tones: int
+    clear_tones: int  # clearly above the threshold that was found there, and those not heard
     clear_missed: int
     trial_s: float | None  # median from answer to answer
 
@@ -62,35 +57,25 @@ class Checks:
         modelled = attention.modelled
         return cls(
             set_aside(ear, settings),
-            ear.evidence.pauses.count,
-            ear.evidence.pauses.pressed,
+            ear.evidence.pauses.count, ear.evidence.pauses.pressed,
             attention.checks_asked if modelled else None,
             attention.checks_missed if modelled else None,
             ear.asked_for[Why.DOUBTED_ANSWER] if modelled else None,
             ear.retest.told if ear.retest else "",
-            len(clear),
-            sum(each.heard is False for each in clear),
+            len(clear), sum(each.heard is False for each in clear),
             given.trial_s(ear.route),
-        )
+        )  # fmt: skip
 
 
 def _clear_tones(found: EarResult, ear: EarTest, given: AnswersGiven) -> list[Given]:
-    """Return the tones clearly above the threshold that was found at their frequency."""
     if found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE) or not ear.observations:
         return []
     # With more noise in the other ear even a clear tone may not be heard, and a check is played to
     # who perhaps does not listen.
     others = (Purpose.CATCH, Purpose.CHECK, Purpose.PLATEAU)
-    tones = [
-        each
-        for each in given.all
-        if each.route == ear.route
-        and not each.of_ear_check
-        and each.presentation.purpose not in others
-    ]
+    of_ear = [each for each in given.all if each.route == ear.route and not each.of_ear_check]
+    tones = [each for each in of_ear if each.presentation.purpose not in others]
     thresholds_db_hl, _ = ear.estimator.threshold([t.presentation.frequency_hz for t in tones])
-    return [
-        each
-        for each, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
-        if each.presentation.level_db_hl >= threshold_db_hl + CLEARLY_ABOVE_DB
-    ]
+    least_db_hl = [each + CLEARLY_ABOVE_DB for each in thresholds_db_hl.tolist()]
+    pairs = zip(tones, least_db_hl, strict=True)
+    return [each for each, least in pairs if each.presentation.level_db_hl >= least]

@@ -8,15 +8,9 @@ Journals, `THR?` and the Python interface have 50 % points.
 from dataclasses import replace
 from typing import TypeVar
 
-from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import mean_higher
-from firmware_py.terms.outcomes import WITH_NUMBERS, Bound
-from firmware_py.terms.results import (
-    EarResult,
-    MeanThreshold,
-    SessionResult,
-    ThresholdResult,
-)
+from firmware_py.terms.outcomes import WITH_NUMBERS
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.settings import CLINICAL_ASCENDING
 
 Found = TypeVar("Found", bound=ThresholdResult)
@@ -27,24 +21,6 @@ def shift_db(ear: EarResult, convention: str) -> float:
     return ear.clinical_offset_db if convention == CLINICAL_ASCENDING else 0.0
 
 
-def clinical_mean_db_hl(mean: MeanThreshold, below_db: float) -> float | None:
-    """Return the mean of clinical thresholds, by which its grades are, beside another one.
-
-    Parameters
-    ----------
-    mean : MeanThreshold
-    below_db : float
-        So much it lies below clinical ones.
-
-    Returns
-    -------
-    level_db_hl : float or None
-        None: it is the clinical one itself, or a bound.
-    """
-    known = mean.bound == Bound.NONE and below_db > 0.0
-    return round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None
-
-
 def convention_words(ear: EarResult, convention: str) -> str:
     """Say in English, for who reads a record, what the thresholds of an ear are."""
     offset = f"50 % points + {ear.clinical_offset_db:.1f} dB"
@@ -52,7 +28,6 @@ def convention_words(ear: EarResult, convention: str) -> str:
 
 
 def in_convention(result: SessionResult, convention: str) -> SessionResult:
-    """Return a result, recorded as 50 % points, in a convention."""
     ears = (ear_in_convention(ear, convention) for ear in result.ears)
     return replace(result, ears=tuple(ears))
 
@@ -78,20 +53,10 @@ def higher(found: Found, by_db: float) -> Found:
 
 
 def confirmed_outside(found: Found, confirmed_db_hl: float | None, below_db: float) -> Found | None:
-    """Return the clinical threshold that a confirmation outside the band that is told belongs to.
+    """Return the clinical threshold to which a confirmation outside the band that is told belongs.
 
-    Parameters
-    ----------
-    found : ThresholdResult
-        As it is told: so much below clinical ones.
-    confirmed_db_hl : float or None
-        What the classical rule found there; None: no level.
-    below_db : float
-
-    Returns
-    -------
-    threshold : ThresholdResult or None
-        None: the confirmation lies within the band, or there is nothing to compare.
+    `found`: as it is told, `below_db` below clinical ones. None: the confirmation lies within the
+    band, or there is nothing to compare.
     """
     if confirmed_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
         return None

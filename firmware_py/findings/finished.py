@@ -6,9 +6,10 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
+from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import outside_hz
 from firmware_py.findings.air_bone_gap import gaps_of
-from firmware_py.findings.convention import clinical_mean_db_hl, convention_words, shift_db
+from firmware_py.findings.convention import convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.reading import is_wide, threshold_as_json
@@ -18,32 +19,17 @@ from firmware_py.terms.verdicts import has_thresholds, may_conclude
 
 
 def result_as_json(
-    result: SessionResult,
-    settings: Settings,
-    convention: str = FIFTY_PERCENT,
-    *,
-    nominal: bool,
+    result: SessionResult, settings: Settings, convention: str = FIFTY_PERCENT, *, nominal: bool
 ) -> dict[str, Any]:
-    """Return a result, as it may be told, with its readings, means and grades.
+    """Return a result, as it may be told in this convention, with its readings, means and grades.
 
-    Parameters
-    ----------
-    result : SessionResult
-        In this convention.
-    settings : Settings
-        Of its test.
-    convention : str
-    nominal : bool
-        Whether there was no calibration.
+    `nominal`: there was no calibration.
     """
     told = result.to_record()
     for ear, found in zip(told["ears"], result.ears, strict=True):
-        ear["thresholds"] = [
-            threshold_with_width(
-                each, settings.wanted_half_width_db(found.route.kind, each.frequency_hz)
-            )
-            for each in found.thresholds
-        ]
+        kind, thresholds = found.route.kind, found.thresholds
+        wanted_db = [settings.wanted_half_width_db(kind, t.frequency_hz) for t in thresholds]
+        ear["thresholds"] = [*map(threshold_with_width, thresholds, wanted_db)]
         below_db = found.clinical_offset_db - shift_db(found, convention)
         ear["pta4"] = _mean_as_json(found.pta4, below_db)
         ear["pta4_outside_hz"] = outside_hz(found)
@@ -59,27 +45,23 @@ def result_as_json(
 def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, Any]:
     """Return a threshold; `wanted_db`: how far a band was to reach to either side."""
     told = threshold_as_json(found)
-    told["reading"] |= {
-        "half_width_db": found.half_width_db,
-        "wanted_db": wanted_db,
-        "wide": is_wide(found, wanted_db),
-    }
+    width = {"half_width_db": found.half_width_db, "wanted_db": wanted_db}
+    told["reading"] |= {**width, "wide": is_wide(found, wanted_db)}
     return told
 
 
 def _mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] | None:
-    """Return a mean threshold, its grades by name; it lies so much below clinical ones."""
     if mean is None:
         return None
+    known = mean.bound == Bound.NONE and below_db > 0.0
     return {
         "level_db_hl": mean.level_db_hl,
         "low_db_hl": mean.low_db_hl,
         "high_db_hl": mean.high_db_hl,
-        "clinical_db_hl": clinical_mean_db_hl(mean, below_db),
+        # by which its grades are, where this one is another, and no bound
+        "clinical_db_hl": round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None,
         **_grades(mean.bound, mean.shares),
-        "beyond_hz": [*mean.beyond_hz],
-        "inferred_hz": [*mean.inferred_hz],
-        "doubtful_hz": [*mean.doubtful_hz],
+        **{name: [*getattr(mean, name)] for name in ("beyond_hz", "inferred_hz", "doubtful_hz")},
     }
 
 
@@ -95,8 +77,5 @@ def _person_as_json(person: PersonGrade | None) -> dict[str, Any] | None:
 
 
 def _grades(bound: Bound, shares: Sequence[float]) -> dict[str, Any]:
-    return {
-        "bound": bound,
-        "grades": grades_told(bound, shares),
-        "said": [*map(list, grades_said(bound, shares))],
-    }
+    said = [*map(list, grades_said(bound, shares))]
+    return {"bound": bound, "grades": grades_told(bound, shares), "said": said}

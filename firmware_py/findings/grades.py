@@ -5,7 +5,7 @@ The grades are those of the World Report on Hearing (WHO 2021), by the PTA4 of t
 P(min > x) = P(a > x) P(b > x).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
@@ -45,12 +45,10 @@ def person_grade(result: SessionResult) -> PersonGrade | None:
     bound, above = _of_better(known[better], known[worse])
     shares = tuple(max(more - less, 0.0) for more, less in pairwise([*above, 0.0]))
     return PersonGrade(
-        better,
-        bound,
-        tuple(round(share, SHARE_DIGITS) for share in shares),
+        better, bound, tuple(round(share, SHARE_DIGITS) for share in shares),
         any(mean.inferred_hz for mean in known.values()),
         _unilateral(known[better], known[worse]),
-    )
+    )  # fmt: skip
 
 
 def _of_better(better: MeanThreshold, worse: MeanThreshold) -> tuple[Bound, list[float]]:
@@ -58,20 +56,20 @@ def _of_better(better: MeanThreshold, worse: MeanThreshold) -> tuple[Bound, list
     if worse.bound == Bound.AT_MOST:  # so is the better one of both, whatever the other is
         bound = Bound.AT_MOST
         if better.bound == Bound.AT_LEAST:
-            return bound, _beyond(worse)
+            return bound, _or_poorer(worse.shares)
     else:
         bound = better.bound
         # Who may be worse than it seems leaves the other the better one.
         near = better.high_db_hl is None or worse.level_db_hl <= better.high_db_hl
         if worse.bound == Bound.AT_LEAST and near and bound == Bound.NONE:
             bound = Bound.AT_LEAST
-    both = zip(_beyond(better), _beyond(worse), strict=True)
+    both = zip(_or_poorer(better.shares), _or_poorer(worse.shares), strict=True)
     return bound, [one * other for one, other in both]
 
 
-def _beyond(mean: MeanThreshold) -> list[float]:
+def _or_poorer(shares: Sequence[float]) -> list[float]:
     """Return how likely each grade or a poorer one is."""
-    return [*accumulate(reversed(mean.shares))][::-1]
+    return [*accumulate(reversed(shares))][::-1]
 
 
 def _unilateral(better: MeanThreshold, worse: MeanThreshold) -> float | None:
@@ -86,22 +84,20 @@ def _unilateral(better: MeanThreshold, worse: MeanThreshold) -> float | None:
     return round(share, SHARE_DIGITS) if share >= LEAST_SHARE else None
 
 
-def grades_told(bound: Bound, shares: Iterable[float]) -> dict[str, float | None]:
+def grades_told(bound: Bound, shares: Sequence[float]) -> dict[str, float | None]:
     """Return how likely each grade is; of a bound, that it is this one or one beyond it.
 
     Beyond are the poorer ones (at least), or the better ones (at most). None: the bound leaves it
     open, for it is told only where it is sure.
     """
-    each = [*shares]
     if bound == Bound.NONE:
-        return {name: min(share, 1.0) for name, share in zip(GRADES_DB_HL, each, strict=True)}
-    poorer = [*accumulate(reversed(each))][::-1]
-    beyond = poorer if bound == Bound.AT_LEAST else accumulate(each)
+        return {name: min(share, 1.0) for name, share in zip(GRADES_DB_HL, shares, strict=True)}
+    beyond = _or_poorer(shares) if bound == Bound.AT_LEAST else accumulate(shares)
     told = zip(GRADES_DB_HL, beyond, strict=True)
     return {name: min(share, 1.0) if share > SURE else None for name, share in told}
 
 
-def grades_said(bound: Bound, shares: Iterable[float]) -> list[tuple[str, float]]:
+def grades_said(bound: Bound, shares: Sequence[float]) -> list[tuple[str, float]]:
     """Return the grades that are named: the possible ones, the likeliest first.
 
     Of a bound it is one, the last that is sure: at least this grade, or at most.

@@ -40,16 +40,14 @@ class _Of:
                 return
         else:
             self.log_weight -= 0.5 * (off_db**2 / variance + log(variance))
-        self.mean_db = [
-            m + s * off_db / variance for m, s in zip(self.mean_db, shared, strict=True)
-        ]
+        means = zip(self.mean_db, shared, strict=True)
+        self.mean_db = [m + s * off_db / variance for m, s in means]
         self.covariance_db2 = [
             [c - s * t / variance for c, t in zip(row, shared, strict=True)]
             for row, s in zip(self.covariance_db2, shared, strict=True)
         ]
 
     def limit(self, place: int, most_db: float) -> None:
-        """Let a gap be no larger than this."""
         if most_db == inf:
             return
         sd_db = sqrt(max(self.covariance_db2[place][place], LEAST_VARIANCE_DB2))
@@ -64,16 +62,10 @@ class _Of:
 def infer_sum(
     measured: Mapping[int, Level], most_db: Mapping[int, float], gaps: GapPrior
 ) -> Spread:
-    """Return what is known of the sum of gaps that were not measured.
+    """Return what is known of the sum of gaps that were not measured, by frequency each.
 
-    Parameters
-    ----------
-    measured : mapping of frequency to Level
-        Gaps of the same ear, numbers or least ones.
-    most_db : mapping of frequency to float
-        The gaps that are wanted, each with what it is at most; infinity: anything.
-    gaps : GapPrior
-        What people have.
+    `measured`: gaps of the same ear, numbers or least ones. `most_db`: the gaps that are wanted,
+    each with what it is at most; infinity: anything. `gaps`: what people have.
     """
     frequencies_hz = [*measured, *most_db]
     parts = []

@@ -66,9 +66,8 @@ class AgeNorm:
     @property
     def spread_frequencies_hz(self) -> tuple[int, ...]:
         """Return where more than the median is known: how people of this age spread around it."""
-        return tuple(
-            f for f in self.frequencies_hz if self.age_years <= spread_until_years(self.sex, f)
-        )
+        at_hz, age_years = self.frequencies_hz, self.age_years
+        return tuple(f for f in at_hz if age_years <= spread_until_years(self.sex, f))
 
     def threshold_db_hl(self, frequency_hz: int, sds: float = 0.0) -> float:
         """Return the threshold that lies so many SDs above the median.
@@ -91,22 +90,20 @@ class AgeNorm:
         f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
             return None
+        low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         if f not in self.spread_frequencies_hz:
-            return Usual((None, self.threshold_db_hl(f) - below_db, None), None)
+            return Usual((None, middle, None), None)
         share = None  # of a bound, or of what was not asked
         if level is not None and level.bound == Bound.NONE and not level.inferred:
             share = self.share_better(f, level.low_db + below_db)
-        low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         return Usual((low, middle, high), share)
 
     def lines(self, below_db: float) -> dict[str, Any]:
         """Return the norm as an audiogram draws it, so much lower."""
-        low, _, high = SHOWN_SDS
+        spread_hz, (low, median, high) = self.spread_frequencies_hz, SHOWN_SDS
         return {
-            "median": self._line(self.frequencies_hz, 0.0, below_db),
-            "spread": [
-                self._line(self.spread_frequencies_hz, sds, below_db) for sds in (low, high)
-            ],
+            "median": self._line(self.frequencies_hz, median, below_db),
+            "spread": [self._line(spread_hz, sds, below_db) for sds in (low, high)],
         }
 
     def _line(self, at_hz: Iterable[int], sds: float, below_db: float) -> dict[str, Any]:
@@ -115,15 +112,11 @@ class AgeNorm:
 
     def _median_db_hl(self, frequency_hz: int) -> float:
         (a, b), _, _ = TABLE[self.sex, frequency_hz]
-        return float(a * self._years**b)
+        return float(a * (self.age_years - AGE_MIN_YEARS) ** b)
 
     def _sd_db(self, frequency_hz: int, worse: bool) -> float:
         _, of_worse, of_better = TABLE[self.sex, frequency_hz]
-        return _polynomial(of_worse if worse else of_better, self._years)
-
-    @property
-    def _years(self) -> float:
-        return self.age_years - AGE_MIN_YEARS
+        return _polynomial(of_worse if worse else of_better, self.age_years - AGE_MIN_YEARS)
 
 
 def _polynomial(coefficients: Iterable[float], x: float) -> float:

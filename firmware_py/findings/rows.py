@@ -18,16 +18,9 @@ Row = dict[str, Any]
 Cell = Row | int | float | str  # of a table: a row, a number, or what somebody wrote
 
 LEAST_SHARE: Final = 0.01  # nothing measured is certain: less is below it, and so at the other end
-_OF_LEVEL: Final = {
-    Kind.ABOVE: "level-above",
-    Kind.AT_MOST: "level-at-most",
-    Kind.PERHAPS_ABOVE: "level-perhaps-above",
-}
 _OF_LIMIT: Final = {
-    Bound.NONE: "level",
-    Bound.AT_LEAST: "level-above",
-    Bound.AT_MOST: "level-at-most",
-}
+    Bound.NONE: "level", Bound.AT_LEAST: "level-above", Bound.AT_MOST: "level-at-most"
+}  # fmt: skip
 
 
 def row(code: str, /, **figures: Any) -> Row:
@@ -41,7 +34,6 @@ def count_row(code: str, count: int, /, **figures: Any) -> Row:
 
 
 def no_value() -> Row:
-    """Return what stands where there is no value."""
     return row("no-value")
 
 
@@ -59,16 +51,12 @@ def share_row(share: float | None) -> Row:
 def level_row(reading: Reading | None, *, wide: bool = False) -> Row:
     """Return a threshold in short: its code says whether it is a limit, or was inferred.
 
-    Parameters
-    ----------
-    reading : Reading or None
-        None: there is no threshold.
-    wide : bool
-        Whether its band is wider than was wanted.
+    `wide`: its band is wider than was wanted.
     """
     if reading is None or reading.level_db_hl is None:
         return no_value()
-    code = _OF_LEVEL.get(reading.kind, _OF_LIMIT[reading.limit])
+    perhaps = reading.kind == Kind.PERHAPS_ABOVE
+    code = "level-perhaps-above" if perhaps else _OF_LIMIT[reading.limit]
     told = row(code, level=reading.level_db_hl)
     if reading.kind == Kind.INFERRED:
         return row("inferred", value=told)

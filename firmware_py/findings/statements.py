@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from firmware_py.terms.outcomes import Outcome, SessionOutcome, Verdict
+from firmware_py.terms.reading import is_wide
 from firmware_py.terms.reasons import in_nominal_db
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.settings import Settings
@@ -28,15 +29,9 @@ def is_final(
 
 
 def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
-    """Return a result as it may be told: without levels that nobody knows.
+    """Return a result as it may be told, without levels that nobody knows.
 
-    Parameters
-    ----------
-    result : SessionResult
-    settings : Settings
-        Of its test.
-    nominal : bool
-        Whether there was no calibration.
+    `nominal`: there was no calibration.
     """
     ears = (_without_guesses(_ear_as_told(ear), settings) for ear in result.ears)
     told = (ear if may_conclude(ear) and not nominal else replace(ear, pta4=None) for ear in ears)
@@ -80,8 +75,7 @@ def _without_guesses(ear: EarResult, settings: Settings) -> EarResult:
     kind = ear.route.kind
     thresholds = (
         t.without_numbers(Outcome.INCOMPLETE)
-        if t.mark == Outcome.MEASURED
-        and t.is_wider_than(GUESS_WIDTHS * settings.wanted_half_width_db(kind, t.frequency_hz))
+        if is_wide(t, GUESS_WIDTHS * settings.wanted_half_width_db(kind, t.frequency_hz))
         else t
         for t in ear.thresholds
     )
@@ -97,15 +91,10 @@ def _ear_as_told(ear: EarResult) -> EarResult:
         outcome=Outcome.NOT_TESTED,
         why=(),  # such as "no response at 100 dB HL", which nobody knows
         thresholds=tuple(map(_nothing, ear.thresholds)),
-        retest_difference_db=None,
-        confirmed=(),
-    )
+        retest_difference_db=None, confirmed=(),
+    )  # fmt: skip
 
 
 def _nothing(found: ThresholdResult) -> ThresholdResult:
-    return replace(
-        found.without_numbers(Outcome.NOT_TESTED),
-        limit_db_hl=None,
-        masking=None,
-        air_bone_gap_db=None,
-    )
+    none = found.without_numbers(Outcome.NOT_TESTED)
+    return replace(none, limit_db_hl=None, masking=None, air_bone_gap_db=None)

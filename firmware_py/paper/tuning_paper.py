@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from firmware_py.comparisons.outcomes import Finding
-from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.result import Finding, TuningResult
 from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.findings.rows import Cell, Row, no_value, row
 from firmware_py.inference.preference.regret import off_db

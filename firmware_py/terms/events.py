@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any, ClassVar, Final, Self
 
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
-from firmware_py.terms.printable import show
 from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
-from firmware_py.terms.record_checks import object_of, refusal
+from firmware_py.terms.record_checks import object_of, one_of, refusal
 from firmware_py.terms.route import LEFT, RIGHT, Route
 
 HEARD_BUTTON: Final = 1
@@ -49,25 +48,14 @@ class Result:
     outcome: str  # "": it is not over, and this is the result so far
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         record: dict[str, Any] = as_json(self)
         return record
 
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:
-        """Check what `to_record` wrote, and take it.
+        """Check what `to_record` wrote, and take it, or raise a `ResultError`.
 
-        Parameters
-        ----------
-        record : object
-            JSON values.
-        so_far : bool
-            Whether it may not be over yet.
-
-        Raises
-        ------
-        ResultError
-            If it is not what a test of this kind finds.
+        `so_far`: it may not be over yet.
         """
         found: Self = object_of(cls)("result", record)
         if not found.outcome and not so_far:
@@ -85,14 +73,10 @@ class RecordedAction(Action):
 
 @dataclass(frozen=True)
 class Started(Event, what="started"):
-    """The operator starts the test.
+    """The operator starts the test."""
 
-    `can_mask`: the tone generator has masking noise. `board`: which one it is, its name and its
-    serial number.
-    """
-
-    can_mask: bool = False
-    board: str = ""
+    can_mask: bool = False  # the tone generator has masking noise
+    board: str = ""  # which one it is: its name and its serial number
 
 
 class TimePassed(Event, what="time"):
@@ -125,9 +109,7 @@ class _ButtonMoved(Event):
 
     def __post_init__(self) -> None:
         if self.button not in (HEARD_BUTTON, UNSURE_BUTTON):
-            raise ValueError(
-                f"button is {self.button!r}; allowed are {HEARD_BUTTON} and {UNSURE_BUTTON}"
-            )
+            raise refusal("button", self.button, f"are {HEARD_BUTTON} and {UNSURE_BUTTON}")
 
 
 class ButtonPressed(_ButtonMoved, what="button-down"):
@@ -157,8 +139,7 @@ class EquipmentHeard(Event, what="equipment-heard"):
     by: str
 
     def __post_init__(self) -> None:
-        if self.by not in HEARERS:
-            raise ValueError(f"by is {show(self.by)}; allowed are {', '.join(HEARERS)}")
+        one_of(*HEARERS)("by", self.by)
 
 
 @dataclass(frozen=True)
@@ -168,8 +149,7 @@ class EarNamed(Event, what="ear-named"):
     named: str
 
     def __post_init__(self) -> None:
-        if self.named not in NAMED:
-            raise ValueError(f"named is {show(self.named)}; allowed are {', '.join(NAMED)}")
+        one_of(*NAMED)("named", self.named)
 
 
 @dataclass(frozen=True)
@@ -180,7 +160,6 @@ class Explained(Event):
 
     @classmethod
     def by(cls, code: Code, **parts: Any) -> Self:
-        """Return what happened for one reason."""
         return cls((reason(code, **parts),))
 
 
@@ -202,15 +181,11 @@ class BoardDisbelieved(BoardLost, what="board-disbelieved"):
 
 @dataclass(frozen=True)
 class BoardReady(Event, what="board-ready"):
-    """The tone generator answers (again), or the firmware was started again.
+    """The tone generator answers (again), or the firmware was started again."""
 
-    `tone_known`: it still knows the tone that was under way and will tell what became of it.
-    `can_mask`: it has masking noise; none plays now. `board`: which one it is, see `Started`.
-    """
-
-    tone_known: bool
-    can_mask: bool = False
-    board: str = ""
+    tone_known: bool  # it will still tell what became of the tone that was under way
+    can_mask: bool = False  # none plays now
+    board: str = ""  # see `Started`
 
 
 @dataclass(frozen=True)
@@ -219,7 +194,7 @@ class NoiseRefused(Explained, what="noise-refused"):
 
     def __post_init__(self) -> None:
         if not self.why:
-            raise ValueError("why is []; allowed is a list of 1 reason, what the refusal said")
+            raise refusal("why", [], "is a list of 1 reason, what the refusal said")
 
 
 class NoiseEnded(Event, what="noise-ended"):
@@ -228,11 +203,7 @@ class NoiseEnded(Event, what="noise-ended"):
 
 @dataclass(frozen=True)
 class Play(RecordedAction, what="play"):
-    """Present this tone; a press ends it where the board can, else the `Silence` that follows.
-
-    `press_ms`: after the onset, from when on; `press_buttons`: of which, a bit for each button.
-    `why`: the reason to ask it.
-    """
+    """Present this tone; a press ends it where the board can, else the `Silence` that follows."""
 
     number: int
     route: Route
@@ -242,22 +213,19 @@ class Play(RecordedAction, what="play"):
     off_ms: int
     pulses: int
     rise_ms: int
-    press_ms: int
-    press_buttons: int
+    press_ms: int  # after the onset, from when on a press ends it
+    press_buttons: int  # of which, a bit for each button
     why: Why | None = None
 
 
 @dataclass(frozen=True)
 class Mask(RecordedAction, what="mask"):
-    """Play noise by the route that masks the one under test, and `why`, until told otherwise.
+    """Play noise by the route that masks the one under test, and `why`, until told otherwise."""
 
-    `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
-    """
-
-    number: int
+    number: int  # of the presentation it is for
     route: Route
     frequency_hz: float
-    level_db_hl: float
+    level_db_hl: float  # effective masking level
     why: Reason
 
 
@@ -297,49 +265,29 @@ def board_us(event: Event) -> int:
 
 def as_record(what: Event | RecordedAction) -> dict[str, Any]:
     """Return an event or an action as JSON values, its name under "what"."""
-    values = {"result": what.result.to_record()} if isinstance(what, Finish) else as_json(what)
-    return {"what": what.WHAT, **values}
+    return {"what": what.WHAT, **as_json(what)}
 
 
 def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
-    """Return those of these actions that belong in the journal, as JSON values."""
     return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
 
 
 def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.KINDS) -> Event:
-    """Return the event that `as_record` wrote.
-
-    Parameters
-    ----------
-    record : object
-        JSON values.
-    kinds : mapping, optional
-        The events that there can be, by their names: those of a hearing test.
-
-    Raises
-    ------
-    ValueError
-        If the record is not that of an event; the message has the field, its value, and the rule.
-    """
+    """Return the event that `as_record` wrote, one of these kinds, or raise a `ValueError`."""
     what = record.get("what") if isinstance(record, dict) else None
     kind = kinds.get(what) if isinstance(what, str) else None
     if kind is None or not isinstance(record, dict):
-        raise ValueError(
-            f"event is {show(record)}; allowed is an object whose what is one of {', '.join(kinds)}"
-        )
+        raise refusal("event", record, f"is an object whose what is one of {', '.join(kinds)}")
     values = {name: value for name, value in record.items() if name != "what"}
     types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
     if values.keys() != types.keys():
-        raise ValueError(
-            f"event is {show(record)}; allowed is an object of {', '.join(['what', *types])}"
-        )
+        raise refusal("event", record, f"is an object of {', '.join(['what', *types])}")
     for name, value in values.items():
         if types[name] == Reasons:
             values[name] = reasons_at(f"event.{name}", value)
-            continue
         # Types are exact: True is no number, and 1 is not true.
-        if type(value) is not types[name] or not _is_within(value):
-            raise ValueError(f"event.{name} is {show(value)}; allowed {_ALLOWED[types[name]]}")
+        elif type(value) is not types[name] or not _is_within(value):
+            raise refusal(f"event.{name}", value, _ALLOWED[types[name]])
     try:
         return kind(**values)
     except ValueError as error:
@@ -363,5 +311,4 @@ _ALLOWED: Final = {
 
 @cache
 def _types_of(kind: type[Event]) -> dict[str, type]:
-    """Return the types of the fields of an event of this kind, by their names."""
     return {field.name: field.type for field in fields(kind)}  # type: ignore[misc]

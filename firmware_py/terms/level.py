@@ -34,7 +34,6 @@ class Spread:
         return sum(weight * _above(mean, sd, level_db) for weight, mean, sd in self.parts)
 
     def shift(self, by_db: float) -> "Spread":
-        """Return the posterior of what lies so much higher."""
         return Spread(tuple((weight, mean + by_db, sd) for weight, mean, sd in self.parts))
 
     def quantile_db(self, share: float) -> float:
@@ -76,7 +75,6 @@ class Level:
     def at(
         cls, db: float, sd_db: float = 0.0, *, open_below: bool = False, open_above: bool = False
     ) -> Self:
-        """Return a number, or a bound."""
         return cls(db, db, open_below, open_above, sd_db)
 
     @classmethod
@@ -89,12 +87,10 @@ class Level:
         return cls(
             sum(each.low_db for each in levels) / count,
             sum(each.high_db for each in levels) / count,
-            any(each.open_below for each in levels),
-            any(each.open_above for each in levels),
+            any(each.open_below for each in levels), any(each.open_above for each in levels),
             sum(each.sd_db for each in levels) / count,
-            any(each.inferred for each in levels),
-            any(each.doubtful for each in levels),
-        )
+            any(each.inferred for each in levels), any(each.doubtful for each in levels),
+        )  # fmt: skip
 
     def minus(self, other: "Level") -> "Level":
         """Return the difference, in `[low - other.high, high - other.low]`; errors independent.
@@ -102,20 +98,16 @@ class Level:
         Open above is what one is open above, or the other below; open below the reverse.
         """
         return Level(
-            self.low_db - other.high_db,
-            self.high_db - other.low_db,
-            self.open_below or other.open_above,
-            self.open_above or other.open_below,
+            self.low_db - other.high_db, self.high_db - other.low_db,
+            self.open_below or other.open_above, self.open_above or other.open_below,
             hypot(self.sd_db, other.sd_db),
-            self.inferred or other.inferred,
-            self.doubtful or other.doubtful,
-        )
+            self.inferred or other.inferred, self.doubtful or other.doubtful,
+        )  # fmt: skip
 
     def within(self, floor_db: float, ceiling_db: float) -> "Level":
         """Return what of it lies within limits; open where it went on beyond one of them."""
-        low_db, high_db = (
-            min(max(each, floor_db), ceiling_db) for each in (self.low_db, self.high_db)
-        )
+        ends_db = self.low_db, self.high_db
+        low_db, high_db = (min(max(each, floor_db), ceiling_db) for each in ends_db)
         below = self.open_below or self.low_db < floor_db
         above = self.open_above or self.high_db > ceiling_db
         return Level(low_db, high_db, below, above, self.sd_db, self.inferred, self.doubtful)
@@ -131,7 +123,6 @@ class Level:
 
     @property
     def most_db(self) -> float:
-        """Return what it is at most; infinity: it is open above."""
         return inf if self.open_above else self.high_db
 
     def probability_at_least(self, level_db: float) -> float | None:

@@ -7,9 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class _Word(StrEnum):
-    """A word that looks like its text in messages, too."""
-
+class _Word(StrEnum):  # it looks like its text in messages, too
     def __repr__(self) -> str:
         return repr(self.value)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal, Self
 
 from firmware_py.terms.printable import show
-from firmware_py.terms.settings import HONEST_PROFILES, SettingError, Settings
+from firmware_py.terms.settings import HONEST_PROFILES, SettingError, Settings, refused
 
 AGE_YEARS_MAX: Final = 120.0
 FEMALE: Final = "F"
@@ -35,82 +35,53 @@ Sex = Literal["F", "M"]
 class Person:
     """The listener of one session; no setting, so that nobody is tested with another's age.
 
-    Raises
-    ------
-    SettingError
-        If a value is not allowed.
+    A value that is not allowed is refused by a `SettingError`.
     """
 
     age_years: float | None = None  # 0 to `AGE_YEARS_MAX`; None: not told
     sex: Sex | None = None  # None: not told
-    # 1 to 32 letters with their marks and digits of any script, - and _, as `compose` gives them.
-    # Spaces, other signs, control characters, what turns the direction of writing, and letters and
-    # marks that are not seen are refused. It is recorded, and means nothing to the test.
+    # `IDENTIFIER_WORDS`, as `compose` gives them; letters may have marks, and all is seen. It is
+    # recorded, and means nothing to the test.
     identifier: str | None = None
 
     def __post_init__(self) -> None:
         age = self.age_years
-        if age is not None and not (_is_number(age) and 0.0 <= age <= AGE_YEARS_MAX):
-            raise SettingError(
-                f"age_years is {show(age)}; allowed are numbers from 0 to {AGE_YEARS_MAX:g} years"
-            )
+        is_number = isinstance(age, int | float) and not isinstance(age, bool)
+        if age is not None and not (is_number and 0.0 <= age <= AGE_YEARS_MAX):
+            raise refused("age_years", age, f"are numbers from 0 to {AGE_YEARS_MAX:g} years")
         if self.sex not in (None, FEMALE, MALE):
-            raise SettingError(f"sex is {show(self.sex)}; allowed are {FEMALE} and {MALE}")
+            raise refused("sex", self.sex, f"are {FEMALE} and {MALE}")
         if self.identifier is not None:
             _check_identifier(self.identifier)
 
     @classmethod
     def enter(
-        cls,
-        age_years: float | None = None,
-        sex: Sex | None = None,
-        identifier: str | None = None,
+        cls, age_years: float | None = None, sex: Sex | None = None, identifier: str | None = None
     ) -> Self:
         """Return who somebody says is tested; the identifier in the form that is recorded.
 
-        Raises
-        ------
-        SettingError
-            As of the class; or the identifier has neither letter nor digit, and would be read as
-            none. One that was recorded is taken all the same.
+        One without letter and digit would be read as none, and is refused, too; one that was
+        recorded is taken all the same.
         """
         if identifier and not identifier.strip(JOINTS):
-            raise SettingError(
-                f"identifier is {show(identifier)}; allowed are {IDENTIFIER_WORDS}, and at least "
-                "one letter or digit"
-            )
+            allowed = f"are {IDENTIFIER_WORDS}, and at least one letter or digit"
+            raise refused("identifier", identifier, allowed)
         return cls(age_years, sex, None if identifier is None else compose(identifier))
 
     def as_record(self) -> dict[str, Any]:
-        """Return the person as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it.
-
-        Raises
-        ------
-        SettingError
-            If a value is not allowed, is missing, or is one too many.
-        """
+        """Check what `as_record` wrote, no less and no more, and take it."""
         names = cls.__dataclass_fields__.keys()
         if not isinstance(record, dict) or record.keys() != names:
-            raise SettingError(
-                f"person is {show(record)}; allowed is an object of {', '.join(names)}"
-            )
+            raise refused("person", record, f"is an object of {', '.join(names)}")
         return cls(**record)
 
     def check_use(self, settings: Settings) -> None:
-        """Refuse what the profile of a test can make no use of, without its estimator.
-
-        Raises
-        ------
-        SettingError
-            If age or sex are told to one that knows nothing of people.
-        """
-        for name in ("age_years", "sex"):
-            told = getattr(self, name)
+        """Refuse age and sex, by a `SettingError`, for a profile that knows nothing of people."""
+        for name, told in (("age_years", self.age_years), ("sex", self.sex)):
             if told is not None and settings.profile not in HONEST_PROFILES:
                 raise SettingError(
                     f"{name} is {told!r}; profile {settings.profile!r} makes no use of it: "
@@ -140,7 +111,6 @@ def _check_identifier(identifier: Any) -> None:
 
 
 def _may_follow(before: str, character: str) -> bool:
-    """Return whether a character may stand in an identifier, after this one."""
     if any(first <= ord(character) <= last for first, last in INVISIBLE):
         return False
     import unicodedata
@@ -149,7 +119,3 @@ def _may_follow(before: str, character: str) -> bool:
     if kind in MARKS:
         return before not in JOINTS
     return character in JOINTS or kind in LETTERS_AND_DIGITS or kind == UNKNOWN_YET
-
-
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float)

@@ -12,17 +12,14 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Presentation:
-    """One presentation: a tone, or for a catch trial the absence of one.
-
-    `information_bits` is what the answer was expected to tell when the estimator chose the tone;
-    None of a tone that it did not choose. `why`: the reason to ask it.
-    """
+    """One presentation: a tone, or for a catch trial the absence of one."""
 
     purpose: Purpose
     frequency_hz: float
     level_db_hl: float
+    # what the answer was expected to tell when the estimator chose the tone; None: it did not
     information_bits: float | None = field(default=None, compare=False)
-    why: Why | None = field(default=None, compare=False)
+    why: Why | None = field(default=None, compare=False)  # the reason to ask it
 
     @property
     def is_asked(self) -> bool:
@@ -47,15 +44,12 @@ NO_COVER: Final = Cover()
 
 @dataclass(frozen=True)
 class Observation:
-    """A presentation and its answer: True for heard, False for silence, None for unsure.
-
-    `response_s`: from the onset of a tone to the press.
-    """
+    """A presentation and its answer."""
 
     presentation: Presentation
-    heard: bool | None
+    heard: bool | None  # None: unsure
     cover: Cover
-    response_s: float | None = None
+    response_s: float | None = None  # from the onset of a tone to the press
 
 
 def without(kept: Sequence[Kept], dropped: Sequence[Observation]) -> list[Kept]:

@@ -8,12 +8,9 @@ SHOWN_CHARACTERS: Final = 60  # of a value that is refused
 def printable(text: str) -> str:
     """Return a text in which nothing acts on a terminal, a line or a page.
 
-    What cannot be printed is spelt out as Python does: ESC, newlines, direction marks. So a line
-    stays one line, and as it is, whatever is in it. A text of any script that can be printed is
+    What cannot be printed is spelt out as Python does: ESC, newlines, direction marks; all else is
     left as it is.
     """
-    if text.isprintable():
-        return text
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
     )

@@ -38,11 +38,9 @@ SHOWN: Final = (
 )  # fmt: skip
 # The numbers of a measured threshold, and the names that they have under `inferred`.
 NUMBERS: Final = {
-    "threshold_db_hl": "db_hl",
-    "sd_db": "sd_db",
-    "low_db_hl": "low_db_hl",
-    "high_db_hl": "high_db_hl",
-}
+    "threshold_db_hl": "db_hl", "sd_db": "sd_db",
+    "low_db_hl": "low_db_hl", "high_db_hl": "high_db_hl",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,20 +65,9 @@ class Reading:
         return self.level_db_hl if self.kind == Kind.MEASURED else None
 
     @property
-    def inferred_db_hl(self) -> float | None:
-        """Return the number that stands for a threshold that was not asked."""
-        return self.level_db_hl if self.kind == Kind.INFERRED else None
-
-    @property
     def known_db_hl(self) -> float | None:
         """Return the threshold, or the limit that it surely lies beyond; asked in any case."""
-        known = self.kind in (Kind.MEASURED, *BEYOND)
-        return self.level_db_hl if known else None
-
-    @property
-    def symbol_db_hl(self) -> float | None:
-        """Return where its symbol stands on an audiogram; None: it has none."""
-        return None if self.kind == Kind.INFERRED else self.level_db_hl
+        return self.level_db_hl if self.kind in (Kind.MEASURED, *BEYOND) else None
 
     @property
     def bound(self) -> Bound:
@@ -90,13 +77,12 @@ class Reading:
 
     @property
     def sign(self) -> str:
-        """Return what stands before the level."""
         return "?" if self.kind == Kind.PERHAPS_ABOVE else SIGNS[self.limit]
 
     @property
     def symbol(self) -> str | None:
         """Return which symbol of its ear it has; None: it has none."""
-        if self.symbol_db_hl is None:
+        if self.level_db_hl is None or self.kind == Kind.INFERRED:
             return None
         if self.doubtful:
             return MaskingMark.UNCERTAIN
@@ -104,13 +90,12 @@ class Reading:
 
 
 def read(found: ThresholdResult) -> Reading:
-    masked, doubtful = (
-        found.masking == mark for mark in (MaskingMark.MASKED, MaskingMark.UNCERTAIN)
-    )
-    if found.mark in (Outcome.MEASURED, Outcome.INFERRED):
-        asked = found.mark == Outcome.MEASURED
-        kind = Kind.MEASURED if asked else Kind.INFERRED
-        return _read_number(found, kind, masked=asked and masked, doubtful=asked and doubtful)
+    masked = found.masking == MaskingMark.MASKED
+    doubtful = found.masking == MaskingMark.UNCERTAIN
+    if found.mark == Outcome.INFERRED:
+        return _read_number(found, Kind.INFERRED, masked=False, doubtful=False)
+    if found.mark == Outcome.MEASURED:
+        return _read_number(found, Kind.MEASURED, masked=masked, doubtful=doubtful)
     if found.limit_db_hl is None:
         return Reading(Kind.UNKNOWN, None)
     kind = _KINDS.get(found.mark, Kind.PERHAPS_ABOVE)
@@ -155,21 +140,18 @@ def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
     reads as a finding about this one.
     """
     reading, told, inferred = read(found), as_json(found), None
+    shown = {name: getattr(reading, name) for name in SHOWN}
     if found.mark in WITH_NUMBERS:
-        told |= {
-            "threshold_db_hl": reading.level_db_hl,
-            "low_db_hl": reading.low_db_hl,
-            "high_db_hl": reading.high_db_hl,
-        }
+        told["threshold_db_hl"] = reading.level_db_hl
+        told |= {name: shown[name] for name in ("low_db_hl", "high_db_hl")}
     if reading.kind == Kind.INFERRED:
         inferred = {short: told[name] for name, short in NUMBERS.items()}
         told |= dict.fromkeys(NUMBERS)
     if reading.masked:
         del told["air_bone_gap_db"]
-    shown = {name: getattr(reading, name) for name in SHOWN}
     return {**told, "inferred": inferred, "reading": shown}
 
 
 def is_wide(found: ThresholdResult, wanted_db: float) -> bool:
-    """Return whether it was measured, with a band wider than the test wanted."""
+    """Return whether it was measured, with a 95 % band further to either side than was wanted."""
     return found.mark == Outcome.MEASURED and found.is_wider_than(wanted_db)

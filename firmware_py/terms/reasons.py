@@ -1,8 +1,8 @@
 """Why something is so, as a code with its figures: what results, journals and pages have.
 
-The words come at the edge: `en.toml` has the device's English, the host tools other languages.
-Each code has the names of its parts, and the name of a part says what it may be. Numbers are
-rounded here, to a hundredth or as `DECIMALS` says: so a record has the same bytes on every machine.
+The words come at the edge: `en.toml` has the device's English, the host tools other languages. The
+name of a part says what it may be. Numbers are rounded here, to a hundredth or as `DECIMALS` says:
+so a record has the same bytes on every machine.
 """
 
 import re
@@ -21,7 +21,7 @@ NESTED_MAX: Final = 4  # reasons in one another; the firmware's are at most thre
 
 
 class Code(Enum):
-    """What is the reason: as a record has it, and the names of its parts."""
+    """What is the reason: its word in a record, and the names of its parts."""
 
     def __init__(self, word: str, *parts: str) -> None:
         self.word = word
@@ -186,7 +186,6 @@ DECIMALS: Final[Mapping[str, int]] = {
     "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "half": 0, "shift": 0,
     "rate": 1, "ratio": 1, "change_db": 1,
 }  # fmt: skip
-HUNDREDTHS: Final = 2
 SIGNED: Final = ("difference_db", "retest_db", "shift", "change_db")  # written with a plus too
 
 # Of the levels in a reason. Without it they are dB HL; no journal has it, see `in_nominal_db`.
@@ -242,21 +241,14 @@ class Reason:
 
     @classmethod
     def from_record(cls, place: str, record: object, deep: int = NESTED_MAX) -> Self:
-        """Check what `to_record` wrote, and take it.
-
-        Raises
-        ------
-        ResultError
-            If it is no reason; the message has the field, its value, and what is allowed.
-        """
+        """Check what `to_record` wrote, and take it, or raise a `ResultError`."""
         word = record.get("code") if isinstance(record, dict) else None
         if not isinstance(record, dict) or word not in tuple(CODES):
             raise refusal(f"{place}.code", word, f"are the {len(CODES)} codes of reasons")
         code = CODES[word]
         told = (UNIT,) if code.has_levels and UNIT in record else ()
         if record.keys() != {"code", *code.parts, *told}:
-            allowed = f"is an object of {', '.join(('code', *code.parts))}"
-            raise refusal(place, list(record), allowed)
+            raise refusal(place, [*record], f"is an object of {', '.join(('code', *code.parts))}")
         if deep == 0:
             raise refusal(place, word, f"are {NESTED_MAX} reasons in one another")
         names = (*code.parts, *told)
@@ -268,41 +260,23 @@ Reasons = tuple[Reason, ...]  # why: one or more; none: there is no why
 
 
 def reason(code: Code, **parts: Any) -> Reason:
-    """Return a reason.
-
-    Raises
-    ------
-    ResultError
-        If a part is missing, or is not what its name says.
-    """
+    """Return a reason; a part that is missing, or not what its name says, is a `ResultError`."""
     return Reason.from_record(code.word, {"code": code.word, **parts})
 
 
 def reason_by(route: Route, code: Code, **parts: Any) -> Reason:
-    """Return a reason of a test by a route: by bone its words name the vibrator.
-
-    Raises
-    ------
-    ResultError
-        If a part is missing, or is not what its name says.
-    """
+    """Return a reason of a test by a route, as `reason`: by bone its words name the vibrator."""
     return reason(OF_BONE.get(code, code) if route.by_bone else code, **parts)
 
 
 def reasons_at(place: str, value: object) -> Reasons:
-    """Check a list of reasons that comes from a record."""
     if not isinstance(value, list) or len(value) > SEVERAL_MAX:
         raise refusal(place, value, f"is a list of 0 to {SEVERAL_MAX} reasons")
     return tuple(Reason.from_record(f"{place}[{i}]", each) for i, each in enumerate(value))
 
 
 def in_nominal_db(value: Any) -> Any:
-    """Return what is told of a device without a calibration: the levels in reasons are no dB HL.
-
-    Parameters
-    ----------
-    value : reason, or several, or anything else, which stays as it is
-    """
+    """Return reasons as told without a calibration, in no dB HL; what is no reason stays."""
     if isinstance(value, tuple):
         return tuple(map(in_nominal_db, value))
     if not isinstance(value, Reason):
@@ -316,8 +290,6 @@ def in_nominal_db(value: Any) -> Any:
 def as_json(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)  # plain, where it is one of several
-    if value is None or isinstance(value, int | float):
-        return value
     if isinstance(value, Reason):
         return value.to_record()
     if isinstance(value, list | tuple):
@@ -329,7 +301,6 @@ def as_json(value: Any) -> Any:
 
 
 def _part(place: str, name: str, value: Any, deep: int) -> Part:
-    """Check a part, and return it as a reason keeps it."""
     if name not in SEVERAL:
         return _one(place, name, value, deep)
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= SEVERAL_MAX:
@@ -345,27 +316,19 @@ def _one(place: str, name: str, value: Any, deep: int) -> Part:
     if name in TEXTS:
         if not isinstance(value, str):
             raise refusal(place, value, "is a text")
-        return _cut(printable(value))
+        text = printable(value)
+        cut = text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
+        return text if len(text) <= TEXT_CHARACTERS_MAX else cut
     if name in DATES:
-        return _date(place, value)
+        if not isinstance(value, str) or not DATE.fullmatch(value):
+            raise refusal(place, value, "is a date such as 2026-11-25")
+        return value
     value = float(value) if isinstance(value, float) else value  # of NumPy
     return round_part(name, number(-NUMBER_MAX, NUMBER_MAX, "")(place, value))
-
-
-def _cut(text: str) -> str:
-    if len(text) <= TEXT_CHARACTERS_MAX:
-        return text
-    return text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
-
-
-def _date(place: str, value: Any) -> str:
-    if not isinstance(value, str) or not DATE.fullmatch(value):
-        raise refusal(place, value, "is a date such as 2026-11-25")
-    return value
 
 
 def round_part(name: str, value: float) -> float:
     """Return a number as a reason or a row has it, by the name of its part."""
     if isinstance(value, int):
         return value
-    return round(value, DECIMALS.get(name, HUNDREDTHS)) + 0.0  # there is no -0
+    return round(value, DECIMALS.get(name, 2)) + 0.0  # there is no -0

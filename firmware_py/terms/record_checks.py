@@ -13,7 +13,6 @@ from firmware_py.terms.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_route
 
 COUNT_MAX: Final = 2**31 - 1  # a wide bound: it only keeps nonsense out
 
-# Takes the place of a value and the value; returns the value, or raises `ResultError`.
 Check = Callable[[str, Any], Any]
 
 
@@ -26,8 +25,6 @@ def refusal(place: str, value: object, allowed: str) -> ResultError:
 
 
 def one_of(*allowed: object) -> Check:
-    """Allow these values."""
-
     def check(place: str, value: object) -> object:
         if value not in allowed:
             raise refusal(place, value, f"are {', '.join(map(str, allowed))}")
@@ -36,17 +33,8 @@ def one_of(*allowed: object) -> Check:
     return check
 
 
-def number(low: float, high: float, unit: str) -> Check:
-    """Allow numbers within these bounds."""
-    return _number(low, high, unit, or_none=False)
-
-
-def number_or_none(low: float, high: float, unit: str) -> Check:
-    """Allow numbers within these bounds, and null."""
-    return _number(low, high, unit, or_none=True)
-
-
-def _number(low: float, high: float, unit: str, *, or_none: bool) -> Check:
+def number(low: float, high: float, unit: str, *, or_none: bool = False) -> Check:
+    """Allow numbers within these bounds; and null, if that is said."""
     allowed = f"are numbers from {low:g} to {high:g} {unit}".rstrip() + " and null" * or_none
 
     def check(place: str, value: Any) -> Any:
@@ -59,9 +47,11 @@ def _number(low: float, high: float, unit: str, *, or_none: bool) -> Check:
     return check
 
 
-def whole(low: int, high: int, unit: str = "") -> Check:
-    """Allow whole numbers within these bounds."""
+def number_or_none(low: float, high: float, unit: str) -> Check:
+    return number(low, high, unit, or_none=True)
 
+
+def whole(low: int, high: int, unit: str = "") -> Check:
     def check(place: str, value: Any) -> Any:
         if type(value) is not int or not low <= value <= high:
             raise refusal(place, value, f"are whole numbers from {low} to {high} {unit}".rstrip())
@@ -94,10 +84,11 @@ def several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
     def check_all(place: str, value: Any) -> Any:
         if not isinstance(value, list) or not at_least <= len(value) <= at_most:
             raise refusal(place, value, f"is a list of {at_least} to {at_most}")
-        checked = [check(f"{place}[{number}]", each) for number, each in enumerate(value)]
-        for number, each in enumerate(checked):
-            if key and any(getattr(each, key) == getattr(one, key) for one in checked[:number]):
-                raise refusal(f"{place}[{number}].{key}", getattr(each, key), "is each one once")
+        checked = [check(f"{place}[{i}]", each) for i, each in enumerate(value)]
+        keys = [getattr(each, key) for each in checked] if key else []
+        for i, each in enumerate(keys):
+            if each in keys[:i]:
+                raise refusal(f"{place}[{i}].{key}", each, "is each one once")
         return tuple(checked)
 
     return check_all
@@ -123,8 +114,7 @@ def object_of(kind: type) -> Check:
         if not isinstance(record, dict) or values.keys() != checks.keys():
             told = list(record) if isinstance(record, dict) else record
             raise refusal(place, told, f"is an object of {', '.join(written_as.values())}")
-        return kind(
-            **{n: check(f"{place}.{written_as[n]}", values[n]) for n, check in checks.items()}
-        )
+        checked = {n: check(f"{place}.{written_as[n]}", values[n]) for n, check in checks.items()}
+        return kind(**checked)
 
     return check_object

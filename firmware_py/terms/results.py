@@ -1,13 +1,11 @@
 """What a hearing test found: at a frequency, of an ear, and of the whole session.
 
-`to_record` gives the JSON values that a journal keeps. `from_record` is the one check of a result
-that comes from elsewhere, such as a file: it refuses what no test can have found. What a field may
-be stands beside the field.
+What a field may be stands beside the field: `from_record` refuses what no test can have found.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from firmware_py.terms.events import Result
 from firmware_py.terms.outcomes import (
@@ -43,9 +41,6 @@ PTA4_FREQUENCIES_HZ: Final = (500, 1000, 2000, 4000)
 GRADES: Final = 7  # of hearing loss, by the WHO
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
-_SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
-_OFFSET: Final = number(0.0, CLINICAL_OFFSET_DB_MAX, "dB")
-_MARK: Final = one_of(*Outcome)
 _FOUR: Final = several(one_of(*PTA4_FREQUENCIES_HZ), 0, len(PTA4_FREQUENCIES_HZ))
 _OUTCOME: Final = one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
 # Of a frequency that was measured again by the classical rule.
@@ -59,26 +54,22 @@ class ThresholdResult:
     """What was found at one frequency."""
 
     frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
-    mark: Annotated[Outcome, _MARK]  # how sure it is
-    # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
-    # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
-    # another. One that a table tells, and no test measured, has no SD and no band.
+    mark: Annotated[Outcome, one_of(*Outcome)]  # how sure it is
+    # Posterior mean, SD and 95 % band: numbers if the mark is `MEASURED` or `INFERRED`, else None.
+    # One that a table tells, and no test measured, has no SD and no band.
     threshold_db_hl: Annotated[float | None, _LEVEL]
-    sd_db: Annotated[float | None, _SPREAD]
+    sd_db: Annotated[float | None, number_or_none(0.0, LEVEL_DB_MAX, "dB")]
     low_db_hl: Annotated[float | None, _LEVEL]
     high_db_hl: Annotated[float | None, _LEVEL]
     # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
     # (`INCOMPLETE`); otherwise None, and always of `INFERRED`
     limit_db_hl: Annotated[float | None, _LEVEL]
-    # `NOT_MASKED` (no noise was played there, and the other ear did not hear it), `MASKED` or
-    # `UNCERTAIN`; None: it is `INFERRED`, so that there was no tone that could be masked, or it is
-    # of one ear alone with masking off
+    # None: it is `INFERRED`, so that there was no tone that could be masked, or it is of one ear
+    # alone with masking off
     masking: Annotated[MaskingMark | None, one_of(*MaskingMark, None)] = None
-    # an air-bone gap of the other ear from here on could have changed the threshold; None: no
-    # possible gap could
+    # a gap of the other ear from here on could have changed the threshold; None: no possible one
     air_bone_gap_db: Annotated[float | None, _LEVEL] = None
-    # `floor_db_hl`, `ceiling_db_hl`: the lowest and the highest level that could be asked there;
-    # None: not known
+    # the lowest and the highest level that could be asked there; None: not known
     floor_db_hl: Annotated[float | None, _LEVEL] = None
     ceiling_db_hl: Annotated[float | None, _LEVEL] = None
 
@@ -90,35 +81,40 @@ class ThresholdResult:
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
     def is_wider_than(self, wanted_db: float) -> bool:
-        """Tell whether the 95 % band reaches further to either side than was wanted."""
         return self.half_width_db is not None and self.half_width_db > wanted_db
 
     def without_numbers(self, mark: Outcome) -> Self:
         """Return it under a mark that has no threshold and no band."""
-        return replace(
-            self, mark=mark, threshold_db_hl=None, sd_db=None, low_db_hl=None, high_db_hl=None
-        )
+        none: dict[str, Any] = dict.fromkeys(_NUMBERS)
+        return replace(self, mark=mark, **none)
+
+
+_NUMBERS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
 
 
 def _threshold(place: str, record: object) -> ThresholdResult:
     """Check the fields of a threshold, and that what it has fits its mark."""
     found: ThresholdResult = object_of(ThresholdResult)(place, record)
-    numbers = found.mark in WITH_NUMBERS
-    for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
-        value = getattr(found, name)
-        if (value is None) == numbers:
-            allowed = "is a number" if numbers else "is null"
-            raise refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
+    for name in _NUMBERS:
+        _check_null(place, found, name, is_null=found.mark not in WITH_NUMBERS)
     low_db_hl, high_db_hl = found.low_db_hl, found.high_db_hl
     if low_db_hl is not None and high_db_hl is not None and low_db_hl > high_db_hl:
         raise refusal(f"{place}.high_db_hl", high_db_hl, f"is low_db_hl, {low_db_hl:g}, and more")
-    if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL) and found.limit_db_hl is None:
-        raise refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
+    if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL):
+        _check_null(place, found, "limit_db_hl", is_null=False)
     if found.mark == Outcome.INFERRED:
         for name in ("limit_db_hl", "masking", "air_bone_gap_db"):
-            if getattr(found, name) is not None:
-                raise refusal(f"{place}.{name}", getattr(found, name), "is null of a mark inferred")
+            _check_null(place, found, name, is_null=True)
     return found
+
+
+def _check_null(
+    place: str, found: "ThresholdResult | ConfirmedThreshold", name: str, *, is_null: bool
+) -> None:
+    value = getattr(found, name)
+    if (value is None) != is_null:
+        allowed = "is null" if is_null else "is a number"
+        raise refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
 
 
 @dataclass(frozen=True)
@@ -128,8 +124,7 @@ class MeanThreshold:
     Where a threshold is a bound, mean and grades are bounds as well: a limit stands in its place.
     """
 
-    # `level_db_hl`, `low_db_hl`, `high_db_hl`: the mean and its 95 % band, within the limits of the
-    # test; None: on that side the band is open, for the mean is a bound
+    # the mean and its 95 % band, within the limits; None: it is open there, for the mean is a bound
     level_db_hl: Annotated[float, number(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")]
     low_db_hl: Annotated[float | None, _LEVEL]
     high_db_hl: Annotated[float | None, _LEVEL]
@@ -149,81 +144,50 @@ class ConfirmedThreshold:
 
     frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
     threshold_db_hl: Annotated[float | None, _LEVEL]  # a number if the mark is `MEASURED`, or None
-    # `MEASURED`; `NO_RESPONSE`, silent at the limit; `HEARS_ALL`, heard at the floor; `INCOMPLETE`,
-    # the tones were used up, or the session was ended
+    # `INCOMPLETE`: the tones were used up, or the session was ended
     mark: Annotated[Outcome, _CONFIRMED]
     tones: Annotated[int, count]  # that it took
 
 
 def _check_confirmed(place: str, record: object) -> ConfirmedThreshold:
-    """Check the fields of a confirmed threshold, and that it has a level if its mark says so."""
     found: ConfirmedThreshold = object_of(ConfirmedThreshold)(place, record)
-    if (found.threshold_db_hl is None) == (found.mark == Outcome.MEASURED):
-        allowed = "is a number" if found.mark == Outcome.MEASURED else "is null"
-        raise refusal(
-            f"{place}.threshold_db_hl", found.threshold_db_hl, f"{allowed} of a mark {found.mark}"
-        )
+    _check_null(place, found, "threshold_db_hl", is_null=found.mark != Outcome.MEASURED)
     return found
 
 
 @dataclass(frozen=True)
 class EarResult:
-    """What was found of one ear.
-
-    Attributes
-    ----------
-    route : Route
-    outcome : Outcome
-    why : reasons
-        Why its test ended; none: it did not.
-    thresholds : sequence of ThresholdResult
-        From the lowest frequency on.
-    tones, tones_heard, tones_unsure : int
-        All tones, and those answered with either button.
-    catch_trials, false_alarms, unsure_alarms : int
-        Presentations without a tone, and those answered with either button.
-    retest_difference_db : float or None
-        Retest at 1 kHz minus the threshold before it; None: there was none.
-    clinical_offset_db : float
-        By so much a clinic's ascending procedure in steps of 5 dB settles, on average, above the
-        thresholds, which are 50 % points (`clinical_offset.py`).
-    tones_masked : int
-        Tones that count, with noise in the other ear.
-    confirmed : sequence of ConfirmedThreshold
-        What was measured again by the classical rule; its tones are in none of the counts above.
-    verdict : Verdict
-        Whether this was a test. `statements` says what may be told by it.
-    reasons : reasons
-        Why it is no valid one.
-    boards : sequence of str
-        Which tone generators its tones came from, by names and serial numbers.
-    pta4 : MeanThreshold or None
-        None: it is not known, or nothing follows from the thresholds.
-    """
+    """What was found of one ear."""
 
     route: Annotated[Route, one_route]
     outcome: Annotated[Outcome, _OUTCOME]
-    why: Annotated[Reasons, reasons_at]
+    why: Annotated[Reasons, reasons_at]  # its test ended; none: it did not
+    # from the lowest frequency on
     thresholds: Annotated[
-        Sequence[ThresholdResult],
-        several(_threshold, 1, len(FREQUENCIES_HZ), key="frequency_hz"),
+        Sequence[ThresholdResult], several(_threshold, 1, len(FREQUENCIES_HZ), key="frequency_hz")
     ]
     tones: Annotated[int, count]
-    tones_heard: Annotated[int, count]
+    tones_heard: Annotated[int, count]  # answered with either button
     tones_unsure: Annotated[int, count]
-    catch_trials: Annotated[int, count]
-    false_alarms: Annotated[int, count]
+    catch_trials: Annotated[int, count]  # presentations without a tone
+    false_alarms: Annotated[int, count]  # of them answered, with either button
     unsure_alarms: Annotated[int, count]
+    # retest at 1 kHz minus the threshold before it; None: there was none
     retest_difference_db: Annotated[float | None, _LEVEL]
-    clinical_offset_db: Annotated[float, _OFFSET]
-    tones_masked: Annotated[int, count] = 0
+    # by so much a clinic's ascending procedure in steps of 5 dB settles, on average, above the
+    # thresholds, which are 50 % points (`clinical_offset.py`)
+    clinical_offset_db: Annotated[float, number(0.0, CLINICAL_OFFSET_DB_MAX, "dB")]
+    tones_masked: Annotated[int, count] = 0  # that count, with noise in the other ear
+    # what was measured again by the classical rule; its tones are in none of the counts above
     confirmed: Annotated[
         Sequence[ConfirmedThreshold],
         several(_check_confirmed, 0, len(FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
-    reasons: Annotated[Reasons, reasons_at] = ()
+    reasons: Annotated[Reasons, reasons_at] = ()  # why it is no valid test
+    # which tone generators its tones came from, by names and serial numbers
     boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
+    # None: it is not known, or nothing follows from the thresholds
     pta4: Annotated[MeanThreshold | None, optional(object_of(MeanThreshold))] = None
 
     @property

@@ -1,12 +1,10 @@
 """The routes: which ear is asked, through which transducer, and what is measured there.
 
 A route is the key of every tone, answer and result. `ROUTE_KINDS` says all that holds of one in
-either ear, in the order in which they are asked: another route is a row there, and what it does
-otherwise than others.
+either ear, in the order in which they are asked: another route is a row there.
 
-Beside other values, as in the journal, on the wire, on the console and in exports, a route is
-written in its parts: `ear=left`, and `transducer` and `measured` only where they are not the usual
-ones. Where it is a key it is its text: `left`.
+Beside other values a route is written in its parts: `ear=left`, and `transducer` and `measured`
+only where they are not the usual ones. Where it is a key it is its text: `left`.
 """
 
 import math
@@ -41,8 +39,7 @@ class RouteKind:
     frequencies_hz: tuple[int, ...]  # of its audiogram, rising
     # It is calibrated at these: all it may play lies between the first and the last.
     calibrated_hz: tuple[int, ...]
-    # Clinics ask them only where their neighbours are 20 dB apart; their bands hold up the end only
-    # if they are measured.
+    # Clinics ask them only where neighbours are 20 dB apart; their bands count only if measured.
     inter_octave_hz: tuple[int, ...]
     # A factor on the half width that is wanted.
     wider_at_hz: Mapping[float, float]
@@ -63,9 +60,8 @@ class RouteKind:
     def highest_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that it may ever play at a frequency."""
         highest_db_hl = self.levels_db_hl[1]
-        if not self.highest_db_hl_at:
-            return highest_db_hl
-        return min(highest_db_hl, _between(self.highest_db_hl_at, frequency_hz))
+        at = self.highest_db_hl_at
+        return min(highest_db_hl, _between(at, frequency_hz)) if at else highest_db_hl
 
     def vibrotactile_db_hl(self, frequency_hz: float) -> float:
         """Return from which level on a tone may be felt; infinity where none is known."""
@@ -87,16 +83,12 @@ def _between(levels_db: Mapping[int, float], frequency_hz: float) -> float:
 
 
 BY_AIR: Final = RouteKind(
-    AIR,
-    THRESHOLD,
-    wire_number=0,
+    AIR, THRESHOLD, wire_number=0,
     frequencies_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
     calibrated_hz=(125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
-    inter_octave_hz=(750, 1500),
-    wider_at_hz=enough.WIDER_AT_HZ,
+    inter_octave_hz=(750, 1500), wider_at_hz=enough.WIDER_AT_HZ,
     familiar_hz=1000.0,  # ISO 8253-1
-    follows_air=False,
-    levels_db_hl=(-10.0, 120.0),
+    follows_air=False, levels_db_hl=(-10.0, 120.0),
     # Those of clinics, triangle and square where there was noise; small where the other ear may
     # have heard it.
     characters={
@@ -119,9 +111,7 @@ BY_AIR: Final = RouteKind(
 # By a vibrator on the mastoid; the ear is the one on whose side it sits, and whose cochlea is asked
 # for. Which cochlea answered is another question: the skull takes 0 to 15 dB from it to the other.
 BY_BONE: Final = RouteKind(
-    BONE,
-    THRESHOLD,
-    wire_number=1,
+    BONE, THRESHOLD, wire_number=1,
     frequencies_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000),
     calibrated_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000),
     # At 250 Hz a vibrator distorts, and is felt from 25 dB HL on.
@@ -129,9 +119,7 @@ BY_BONE: Final = RouteKind(
     # Clinics settle for 10 dB; 8 dB in a brisk test.
     wider_at_hz=dict.fromkeys((500.0, 1000.0, 2000.0, 4000.0), 1.25)
     | dict.fromkeys((250.0, 750.0, 1500.0, 3000.0), 1.6),
-    familiar_hz=1000.0,
-    follows_air=True,
-    levels_db_hl=(-10.0, 80.0),
+    familiar_hz=1000.0, follows_air=True, levels_db_hl=(-10.0, 80.0),
     # The brackets of clinics; round ones where the other ear may have heard it.
     characters={
         MaskingMark.NOT_MASKED: {RIGHT: "<", LEFT: ">"},
@@ -146,7 +134,7 @@ BY_BONE: Final = RouteKind(
     # at 250 Hz and above 50 at 500.
     highest_db_hl_at={250: 45.0, 500: 70.0, 750: 75.0, 1000: 75.0, 1500: 80.0, 4000: 80.0},
     felt_from_db_hl={250: 25.0, 500: 40.0, 1000: 55.0},  # ISO 8253-1
-)
+)  # fmt: skip
 ROUTE_KINDS: Final = (BY_AIR, BY_BONE)
 _KINDS: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
 # Of all routes.
@@ -169,45 +157,34 @@ class Route:
 
     def parts(self) -> dict[str, str]:
         """Return how it is written beside other values."""
-        parts = {EAR: self.ear}
-        if self.transducer != AIR:
-            parts["transducer"] = self.transducer
-        if self.measured != THRESHOLD:
-            parts["measured"] = self.measured
-        return parts
+        by = {} if self.transducer == AIR else {"transducer": self.transducer}
+        of = {} if self.measured == THRESHOLD else {"measured": self.measured}
+        return {EAR: self.ear, **by, **of}
 
     @property
     def words(self) -> str:
-        """Return what it is called in English."""
         through = "" if self.transducer == AIR else f" by {self.transducer}"
         return f"{self.ear} ear{through}"
 
     def character(self, mark: MaskingMark) -> str:
-        """Return the symbol of a threshold with this mark as one character."""
         return self.kind.characters[mark][self.ear]
 
     @property
     def wire(self) -> dict[str, int]:
-        """Return its parts as the numbers of the wire."""
         return {"ear": WIRE_EARS.index(self.ear), "via": self.kind.wire_number}
 
     @property
     def kind(self) -> RouteKind:
-        """Return what holds of it in either ear."""
         return _KINDS[self.transducer, self.measured]
 
     @property
     def by_bone(self) -> bool:
-        """Return whether it goes through the skull."""
         return self.transducer == BONE
 
     @property
     def noise(self) -> "Route":
         """Return the route of the noise that masks its tones: by air, to the other ear."""
-        return _BY_AIR_TO_THE_OTHER[self.ear]
-
-
-_BY_AIR_TO_THE_OTHER: Final = {ear: Route(other) for ear, other in OTHER.items()}
+        return Route(OTHER[self.ear])
 
 
 def spell_routes(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,10 +196,7 @@ def spell_routes(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gather_routes(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by their names, the parts of a route as one: the other way of `spell_routes`.
-
-    Parts that are those of no route stay parts.
-    """
+    """Undo `spell_routes`; parts that are those of no route stay parts."""
     parts = {name: values[name] for name in Route.__slots__ if name in values}
     if EAR not in parts:
         return dict(values)
@@ -230,7 +204,5 @@ def gather_routes(values: Mapping[str, Any]) -> dict[str, Any]:
     return {ROUTE: route} | {name: each for name, each in values.items() if name not in parts}
 
 
-ROUTES: Final = tuple(
-    Route(ear, kind.transducer, kind.measured) for kind in ROUTE_KINDS for ear in EARS
-)
+ROUTES: Final = tuple(Route(ear, k.transducer, k.measured) for k in ROUTE_KINDS for ear in EARS)
 ROUTE_NAMES: Final = tuple(sorted(map(str, ROUTES)))

@@ -43,35 +43,21 @@ PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if the
 
 SEVERAL = tuple[int, ...]  # a setting that is a list
 
-# How a test is conducted. "brisk" takes no more of a person's time than the answers need.
-# "clinical" keeps what ISO 8253-1 asks for: a familiarisation apart, fixed times, a retest at
-# 1 kHz, and catch trials throughout. These settings have the conduct's value where not told.
+# "brisk" takes no more of a person's time than the answers need; "clinical" keeps what ISO 8253-1
+# asks for. These settings have the conduct's value where not told.
 CONDUCTS: Final[dict[str, dict[str, Any]]] = {
     BRISK: {
-        "tones_min": enough.ANSWERS_MIN,
-        "tones_max": 68,
-        "stop_half_width_db": enough.HALF_WIDTH_DB,
-        "catch_rate": 0.25,
-        "pause_ms_min": 500,
-        "pause_ms_max": 1700,
-        "response_window_ms": None,
-        "objective": BITS_PER_SECOND,
-        "retest": False,
-        "ear_check": False,
+        "tones_min": enough.ANSWERS_MIN, "tones_max": 68,
+        "stop_half_width_db": enough.HALF_WIDTH_DB, "catch_rate": 0.25,
+        "pause_ms_min": 500, "pause_ms_max": 1700, "response_window_ms": None,
+        "objective": BITS_PER_SECOND, "retest": False, "ear_check": False,
     },
     CLINICAL: {
-        "tones_min": 12,
-        "tones_max": 40,
-        "stop_half_width_db": 8.0,
-        "catch_rate": 0.1,
-        "pause_ms_min": 1200,
-        "pause_ms_max": 2500,
-        "response_window_ms": 1000,
-        "objective": BITS,
-        "retest": True,
-        "ear_check": True,
+        "tones_min": 12, "tones_max": 40, "stop_half_width_db": 8.0, "catch_rate": 0.1,
+        "pause_ms_min": 1200, "pause_ms_max": 2500, "response_window_ms": 1000,
+        "objective": BITS, "retest": True, "ear_check": True,
     },
-}
+}  # fmt: skip
 BY_CONDUCT: Final[Any] = object()  # in place of a value: that of the conduct
 
 # Above this level a test needs the operator's explicit word.
@@ -102,6 +88,10 @@ class SettingError(ValueError):
     """A setting that is unknown, of the wrong type, or outside its limits."""
 
 
+def refused(name: str, value: object, allowed: str) -> SettingError:
+    return SettingError(f"{name} is {show(value)}; allowed {allowed}")
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of one hearing test.
@@ -112,21 +102,17 @@ class Settings:
 
     # how the test is conducted; `CONDUCTS` has the settings that follow from it
     conduct: Annotated[str, (BRISK, CLINICAL)] = BRISK
-    # `ears`, `first_ear`: which ears, and which first: "better" is the one that familiarisation
-    # finds better
     ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
-    first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
+    first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER  # as familiarisation finds it
     routes: Annotated[str, (AIR, AIR_AND_BONE)] = AIR  # by which; bone comes after air
-    # `profile`, `response_noise_db`: of the estimator; None: the noise is inferred, or left at the
-    # profile's value
+    # of the estimator; None: the noise is inferred, or left at the profile's value
     profile: Annotated[str, (DEFAULT_PROFILE, TIMES_PROFILE, "annealed-laplace", PAPER_PROFILE)] = (
         DEFAULT_PROFILE
     )
     response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
     # what the next tone maximises: the information of its answer, or that per time it takes
     objective: Annotated[str, (BITS, BITS_PER_SECOND)] = BY_CONDUCT
-    # `frequency_min_hz`, `frequency_max_hz`, `level_min_db_hl`, `level_max_db_hl`, `level_step_db`:
-    # What may be asked. Above 100 dB HL only with `loud_confirmed`.
+    # what may be asked; above 100 dB HL only with `loud_confirmed`
     frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
     frequency_max_hz: Annotated[float, (1000.0, 8000.0, "Hz")] = 8000.0
     level_min_db_hl: Annotated[float, (LOWEST_DB_HL, 20.0, "dB HL")] = LOWEST_DB_HL
@@ -135,53 +121,47 @@ class Settings:
     level_step_db: Annotated[float, (0.1, 5.0, "dB")] = 1.0
     # level of the first tone, at 1 kHz
     familiar_level_db_hl: Annotated[float, (LOWEST_DB_HL, 60.0, "dB HL")] = 40.0
-    # `tones_min`, `tones_max`: Tones an ear, familiarisation and retest included; silent catch
-    # trials are not tones. What is asked again, what tells of attention (`attention.py`), and what
-    # is confirmed, comes on top.
+    # An ear, familiarisation and retest included, but no silences. What is asked again, what tells
+    # of attention (`attention.py`), and what is confirmed, comes on top.
     tones_min: Annotated[int, (1, 100, "tones")] = BY_CONDUCT
     tones_max: Annotated[int, (20, 120, "tones")] = BY_CONDUCT
-    # `stop_half_width_db`, `stop_information_bits`: an ear ends when at no audiogram frequency (750
-    # and 1500 Hz only if they are measured) the 95 % band reaches further than this to either side
-    # (250 Hz: a quarter further), or when the next answer is expected to tell no more (0: not used)
+    # An ear ends when at no audiogram frequency (750 and 1500 Hz only if they are measured) the
+    # 95 % band reaches further than this to either side (250 Hz: a quarter further), or when the
+    # next answer is expected to tell no more (0: not used).
     stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = BY_CONDUCT
     stop_information_bits: Annotated[float, (0.0, 1.0, "bit")] = 0.0
     # silent presentations as a part of all; a brisk test has them only while other evidence leaves
     # it open whether the button is pressed without a tone
     catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = BY_CONDUCT
-    # `pause_ms_min`, `pause_ms_max`: random pause before a tone, see `pace.py`
+    # random pause before a tone, see `pace.py`
     pause_ms_min: Annotated[int, (300, 10000, "ms")] = BY_CONDUCT
     pause_ms_max: Annotated[int, (500, 20000, "ms")] = BY_CONDUCT
-    # `pulse_on_ms`, `pulse_off_ms`, `pulses`, `rise_ms`: The tone. A pulse lasts from the start of
-    # its rise to the end of its fall, each a raised cosine of `rise_ms`; the gaps are silent. IEC
-    # 60645-1 measures otherwise: the rise from 20 dB to 1 dB below the level, 20 to 50 ms, here
-    # 20.3 ms; a pulse and a gap between the points 5 dB below it, 225 ms +-35 ms, here 222 and 228
-    # ms; a plateau of 150 ms, here 190 ms.
+    # A pulse lasts from the start of its rise to the end of its fall, each a raised cosine of
+    # `rise_ms`; the gaps are silent. IEC 60645-1 measures the rise from 20 dB to 1 dB below the
+    # level, 20 to 50 ms, here 20.3 ms; a pulse and a gap between the points 5 dB below it, 225 ms
+    # +-35 ms, here 222 and 228 ms; a plateau of 150 ms, here 190 ms.
     pulse_on_ms: Annotated[int, (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms")] = 260
     pulse_off_ms: Annotated[int, (0, 1000, "ms")] = 190
     pulses: Annotated[int, (1, 5, "pulses")] = 3
     rise_ms: Annotated[int, (_RISE_MS_MIN, _RISE_MS_MAX, "ms")] = 35
-    # `response_ms_min`, `response_window_ms`: a press counts from so long after the onset to so
-    # long after the end of the tone; None: the window follows the listener's own response times,
-    # and the train of pulses ends with it
+    # A press counts from so long after the onset to so long after the end of the tone; None: the
+    # window follows the listener's own response times, and the train of pulses ends with it.
     response_ms_min: Annotated[int, (0, 300, "ms")] = 100
     response_window_ms: Annotated[int | None, (300, 3000, "ms")] = BY_CONDUCT
-    # `unsure_button`, `unsure_half_width_db`: There is a second button, for "perhaps", and how far
-    # from the threshold to either side it is pressed; None: that is inferred. Without the button
-    # its presses are only recorded.
+    # There is a second button, for "perhaps", and how far from the threshold to either side it is
+    # pressed; None: that is inferred. Without it its presses are only recorded.
     unsure_button: bool = False
     unsure_half_width_db: Annotated[float | None, (0.5, 15.0, "dB")] = None
     # "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
     # could be none. "off": none, and with two ears the mark where there should have been some.
     masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
-    # the ear goes on until every audiogram frequency, 750 and 1500 Hz as well, was asked itself, or
-    # to the cap of tones
+    # the ear goes on until every audiogram frequency was asked itself, or to the cap of tones
     ask_all: bool = False
     retest: bool = BY_CONDUCT  # ask 1 kHz again at the end
     # a test of two ears begins with a clear tone, and the question in which ear it was heard
     ear_check: bool = BY_CONDUCT
-    # `confirm`, `confirm_frequencies_hz`: After both ears these frequencies are measured again by
-    # the classical rule, modified Hughson-Westlake (ASHA 2005), by tones of their own: they are not
-    # among `tones_max`, and the estimator is not given their answers.
+    # After both ears these frequencies are measured again by the classical rule, modified
+    # Hughson-Westlake (ASHA 2005), by tones of their own, whose answers no estimator is given.
     confirm: Annotated[str, (NONE, HUGHSON_WESTLAKE)] = NONE
     confirm_frequencies_hz: Annotated[SEVERAL, AUDIOGRAM_FREQUENCIES_HZ] = (1000, 4000)
     # which threshold paper and exports have (`findings/convention.py`); recorded are 50 % points
@@ -189,7 +169,7 @@ class Settings:
     seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 
     def __post_init__(self) -> None:
-        _check("conduct", self.conduct, type(self).__dataclass_fields__["conduct"].type)
+        _check("conduct", self.conduct, self.__dataclass_fields__["conduct"].type)
         for name, value in CONDUCTS[self.conduct].items():
             if getattr(self, name) is BY_CONDUCT:
                 object.__setattr__(self, name, value)
@@ -252,12 +232,11 @@ class Settings:
 
     @property
     def confirmed_hz(self) -> tuple[int, ...]:
-        """Return the frequencies that are measured again by the classical rule."""
         return () if self.confirm == NONE else self.confirm_frequencies_hz
 
     @property
     def tested_routes(self) -> list[Route]:
-        """Return the routes that are tested, in the order of the test."""
+        """Return them in the order of the test."""
         ears = EARS if self.ears == BOTH else (self.ears,)
         ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
         return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
@@ -292,7 +271,6 @@ class Settings:
 
     @property
     def tone_ms(self) -> int:
-        """Return the time from onset to end of a whole tone."""
         return self.train_ms(self.pulses)
 
     def train_ms(self, pulses: int) -> int:
@@ -312,11 +290,8 @@ class Settings:
         return 3 if self.unsure_button else 1
 
     def as_record(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
+        values = asdict(self).items()
+        return {name: [*each] if isinstance(each, tuple) else each for name, each in values}
 
     def as_chosen(self) -> dict[str, Any]:
         """Return the conduct, and what differs from its values: another one has its own."""
@@ -326,23 +301,16 @@ class Settings:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Settings":
-        """Make settings from JSON or TOML values; what is not named keeps its default.
-
-        Raises
-        ------
-        SettingError
-            If a name is unknown or a value is not allowed.
-        """
+        """Make settings from JSON or TOML values; what is not named keeps its default."""
         names = [field.name for field in fields(cls)]
         for name in record:
             if name not in names:
                 raise SettingError(f"{show(name)} is not a setting; allowed are {', '.join(names)}")
         values = {**record}
         for field in fields(cls):
-            several = field.type is not bool and field.type.__origin__ == SEVERAL  # type: ignore[union-attr]
-            value = record.get(field.name)
-            if several and isinstance(value, list):
-                values[field.name] = tuple(value)
+            several = getattr(field.type, "__origin__", None) == SEVERAL
+            if several and isinstance(record.get(field.name), list):
+                values[field.name] = tuple(record[field.name])
         return cls(**values)
 
 
@@ -360,41 +328,28 @@ def _check(name: str, value: Any, kind: Any) -> None:
     """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
     if kind is bool:
         if not isinstance(value, bool):
-            raise SettingError(f"{name} is {show(value)}; allowed are true and false")
+            raise refused(name, value, "are true and false")
         return
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            raise SettingError(f"{name} is {show(value)}; allowed are {_list_choices(allowed)}")
-        return
-    if kind.__origin__ == SEVERAL:
-        _check_several(name, value, allowed)
-        return
-    if value is None and kind.__origin__ in (float | None, int | None):
-        return
-    _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
-
-
-def _list_choices(choices: tuple[str, ...]) -> str:
-    """Return choices with commas between them, in quotes where one has a comma of its own."""
-    quoted = any("," in each for each in choices)
-    return ", ".join(f'"{each}"' if quoted else each for each in choices)
-
-
-def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:
-    known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
-    if not known or not 1 <= len(set(value)) == len(value):
-        told = list(value) if isinstance(value, tuple) else value
-        raise SettingError(
-            f"{name} is {show(told)}; allowed is a list of one or more, each once, of "
-            f"{', '.join(map(str, allowed))}"
-        )
+            quote = '"' * any("," in each for each in allowed)
+            words = ", ".join(f"{quote}{each}{quote}" for each in allowed)
+            raise refused(name, value, f"are {words}")
+    elif kind.__origin__ == SEVERAL:
+        known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
+        if not known or not 1 <= len(set(value)) == len(value):
+            told = [*value] if isinstance(value, tuple) else value
+            words = ", ".join(map(str, allowed))
+            raise refused(name, told, f"is a list of one or more, each once, of {words}")
+    elif value is not None or kind.__origin__ not in (float | None, int | None):
+        _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
 
 
 def _check_number(name: str, value: Any, whole: bool, low: float, high: float, unit: str) -> None:
     number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        numbers = (
+        ends = (
             f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )
-        raise SettingError(f"{name} is {show(value)}; allowed are {numbers} {unit}".rstrip())
+        raise refused(name, value, f"are {ends} {unit}".rstrip())

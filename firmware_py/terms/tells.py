@@ -29,10 +29,7 @@ def _all(told: Tell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ToneTold(Tell, what="tone"):
-    """A tone is about to be played, and the reason to ask it.
-
-    `unmasked`: why it has no noise though it needs it.
-    """
+    """A tone is about to be played, and the reason to ask it."""
 
     number: int
     route: Route
@@ -42,7 +39,7 @@ class ToneTold(Tell, what="tone"):
     why: Why | None = None
     information_bits: float | None = None
     noise_db_hl: float | None = None
-    unmasked: Reason | None = None
+    unmasked: Reason | None = None  # why it has no noise though it needs it
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,16 @@ class CatchTold(Tell, what="catch"):
 
 @dataclass(frozen=True)
 class AnswerTold(Tell, what="answer"):
-    """A presentation has its answer.
-
-    `half_width_db` is that of the widest band, `seconds_to_go` an estimate for the whole session.
-    """
+    """A presentation has its answer."""
 
     number: int
     route: Route
     purpose: Purpose
     heard: bool | None
-    half_width_db: float | None = None
-    seconds_to_go: int | None = None
+    half_width_db: float | None = None  # of the widest band
+    seconds_to_go: int | None = None  # an estimate for the whole session
 
     def figures(self) -> dict[str, Any]:
-        """Return the same, with the word for an answer that was unsure."""
         given = {**_all(self), "heard": UNSURE if self.heard is None else self.heard}
         return {name: value for name, value in given.items() if value is not None}
 

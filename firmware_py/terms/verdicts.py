@@ -16,24 +16,21 @@ class Judged(Protocol):
     """An ear with a verdict on its test."""
 
     @property
-    def verdict(self) -> Verdict:
-        """Return whether there was a test."""
+    def verdict(self) -> Verdict: ...
 
 
 class Explained(Judged, Protocol):
     """An ear with the reasons of that verdict."""
 
     @property
-    def reasons(self) -> Reasons:
-        """Return why it is no valid test."""
+    def reasons(self) -> Reasons: ...
 
 
 class Heard(Judged, Protocol):
-    """An ear that is known to have heard certain tone generators."""
+    """An ear with the tone generators that it heard; none: nothing is known of them."""
 
     @property
-    def boards(self) -> Sequence[str]:
-        """Return them, by names and serial numbers; none: nothing is known of them."""
+    def boards(self) -> Sequence[str]: ...
 
 
 def may_conclude(ear: Judged) -> bool:

@@ -10,16 +10,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
-from firmware_py.terms.reasons import (
-    DATES,
-    DECIMALS,
-    SEVERAL,
-    SIGNED,
-    TIMES,
-    UNIT,
-    WORDS,
-    Reason,
-)
+from firmware_py.terms import reasons
+from firmware_py.terms.reasons import UNIT, Reason
 
 BETWEEN: Final = "; "  # reasons beside one another
 LISTED: Final = ", "  # several of what `SEVERAL` does not name
@@ -35,24 +27,12 @@ Said = Reason | Mapping[str, Any]  # a reason, or a row of a paper
 
 @dataclass(frozen=True)
 class Language:
-    """Says reasons and rows.
+    """Says reasons and rows."""
 
-    Parameters
-    ----------
-    sentences : mapping of str to str
-        With the keys of `SENTENCES`, at least.
-    spell : callable, optional
-        Writes a number that was written with a point and a hyphen.
-    date : callable, optional
-        Writes a date of ISO 8601.
-    time : callable, optional
-        Writes a date and time of day of ISO 8601.
-    """
-
-    sentences: Mapping[str, str]
-    spell: Callable[[str], str] = str
-    date: Callable[[str], str] = str
-    time: Callable[[str], str] = str
+    sentences: Mapping[str, str]  # with the keys of `SENTENCES`, at least
+    spell: Callable[[str], str] = str  # writes a number that was written with a point and a hyphen
+    date: Callable[[str], str] = str  # writes a date of ISO 8601
+    time: Callable[[str], str] = str  # writes a date and time of day of ISO 8601
 
     def say(self, why: Said | Iterable[Said] | None) -> str:
         """Return one reason or row, or several, in words; "" of none."""
@@ -78,21 +58,21 @@ class Language:
 
     def _part(self, name: str, part: Any) -> str:
         if isinstance(part, list | tuple):
-            return SEVERAL.get(name, LISTED).join(self._part(name, each) for each in part)
+            return reasons.SEVERAL.get(name, LISTED).join(self._part(name, each) for each in part)
         if isinstance(part, Reason | Mapping):
             return self._sentence(part)
         if not isinstance(part, str):
             return self.spell(figure(name, part))
-        if name in WORDS:
+        if name in reasons.WORDS:
             return self.sentences.get(f"{name}-{part}", part)
-        if name in DATES:
+        if name in reasons.DATES:
             return self.date(part)
-        return self.time(part) if name in TIMES else part or self.sentences[NOTHING]
+        return self.time(part) if name in reasons.TIMES else part or self.sentences[NOTHING]
 
 
 class _Places(dict[str, str]):
-    # `{Ear}` is filled with what `{ear}` is, its first letter a capital; `{EAR}` in capitals. A
-    # figure that a row lacks, as one of a strange file may, leaves its place as it is.
+    # `{Ear}` is filled with what `{ear}` is, its first letter a capital; `{EAR}` in capitals; the
+    # place of a figure that a row lacks, as one of a strange file may, stays as it is.
     def __missing__(self, name: str) -> str:
         if name.lower() not in self:
             return f"{{{name}}}"
@@ -102,8 +82,8 @@ class _Places(dict[str, str]):
 
 def figure(name: str, value: float) -> str:
     """Return a number as it is written with a point, by the name of its part."""
-    sign = "+" if name in SIGNED else ""
-    return format(value, f"{sign}.{DECIMALS[name]}f" if name in DECIMALS else f"{sign}g")
+    sign, decimals = "+" * (name in reasons.SIGNED), reasons.DECIMALS.get(name)
+    return format(value, f"{sign}g" if decimals is None else f"{sign}.{decimals}f")
 
 
 _ENGLISH: Final = Language(SENTENCES)

@@ -10,13 +10,7 @@ from firmware_py.ear.clinical_offset import OFFSETS_DB, clinical_offset_db
 from firmware_py.findings.convention import ear_in_convention, in_convention
 from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome
 from firmware_py.terms.results import CLINICAL_OFFSET_DB_MAX, ConfirmedThreshold
-from firmware_py.terms.settings import (
-    CLINICAL_ASCENDING,
-    CONVENTIONS,
-    FIFTY_PERCENT,
-    SettingError,
-    Settings,
-)
+from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from tests.host.journals import BOTH, GOLDEN, session_of
 
 
@@ -62,14 +56,3 @@ def test_what_the_classical_rule_confirmed_is_clinical_already() -> None:
     again = (ConfirmedThreshold(1000, 45.0, Outcome.MEASURED, 9),)
     found = ear_in_convention(replace(ear, confirmed=again), CLINICAL_ASCENDING)
     assert found.confirmed == again
-
-
-def test_the_setting_names_its_conventions() -> None:
-    assert Settings().threshold_convention == FIFTY_PERCENT
-    for convention in CONVENTIONS:
-        assert Settings(threshold_convention=convention).threshold_convention == convention
-    with pytest.raises(SettingError) as refused:
-        Settings(threshold_convention="50")
-    assert str(refused.value) == (
-        'threshold_convention is \'50\'; allowed are "50 %", "clinical, 5 dB ascending"'
-    )

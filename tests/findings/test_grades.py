@@ -13,14 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
-from firmware_py.ear.mean_threshold import (
-    GRADES_DB_HL,
-    mean_threshold,
-    pta4_posterior,
-    shares_of,
-)
+from firmware_py.ear.mean_threshold import GRADES_DB_HL, mean_threshold, pta4_posterior, shares_of
 from firmware_py.findings.finished import result_as_json as finished_result
-from firmware_py.findings.grades import SURE, grades_said, grades_told, person_grade
+from firmware_py.findings.grades import SURE, PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.terms.results import (
@@ -55,11 +50,8 @@ def draw_thresholds(estimator: ThresholdEstimator, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
     weight, mean, covariance = estimator.joint_threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
     counts = rng.multinomial(SAMPLES, weight / weight.sum())
-    draws = [
-        rng.multivariate_normal(m, c, size)
-        for size, m, c in zip(counts, mean, covariance, strict=True)
-    ]
-    found: FloatArray = np.concatenate(draws)
+    parts = zip(mean, covariance, counts, strict=True)
+    found: FloatArray = np.concatenate([rng.multivariate_normal(*part) for part in parts])
     return found
 
 
@@ -88,11 +80,9 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
 
 
 def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
-    spread = Spread(((1.0, 42.0, 3.0),))
-    for share in (0.001, 0.025, 0.5, 0.975):
-        assert spread.quantile_db(share) == pytest.approx(
-            float(stats.norm.ppf(share, 42.0, 3.0)), abs=1e-6
-        )
+    spread, shares = Spread(((1.0, 42.0, 3.0),)), (0.001, 0.025, 0.5, 0.975)
+    expected_db = stats.norm.ppf(shares, 42.0, 3.0)
+    assert [*map(spread.quantile_db, shares)] == pytest.approx(expected_db, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -107,54 +97,49 @@ def test_grades_begin_where_the_who_has_them(pta4_db_hl: float, grade: str) -> N
     for sd_db in (0.01, 0.0):
         shares = shares_of(Spread(((1.0, pta4_db_hl, sd_db),)))
         assert shares[NAMES.index(grade)] == pytest.approx(1.0)
+        assert sum(shares) == pytest.approx(1.0)
 
 
-def test_grades_add_up_and_an_edge_is_shared() -> None:
+def test_an_edge_is_shared_by_two_grades() -> None:
     shares = shares_of(Spread(((1.0, 35.0, 4.0),)))
     assert sum(shares) == pytest.approx(1.0)
     assert shares[1] == pytest.approx(shares[2], abs=1e-3)
-
-
-# Of an ear
 
 
 def threshold_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
     numbers = (level_db_hl, 3.0, level_db_hl - 6.0, level_db_hl + 6.0)
     limit = {"no-response": CEILING_DB_HL, "hears-all": FLOOR_DB_HL, "incomplete": CEILING_DB_HL}
     names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+    told = dict(zip(names, (None,) * 4 if mark in limit else numbers, strict=True))
     return {
-        "mark": Outcome(mark),
-        **dict(zip(names, (None,) * 4 if mark in limit else numbers, strict=True)),
-        "limit_db_hl": limit.get(mark),
+        "mark": Outcome(mark), **told, "limit_db_hl": limit.get(mark),
         "masking": MaskingMark(masking),
-    }
+    }  # fmt: skip
 
 
 KINDS: Final = {
-    "measured": threshold_at("measured"),
-    "doubtful": threshold_at("measured", "uncertain"),
-    "above": threshold_at("no-response"),
-    "perhaps above": threshold_at("incomplete"),
-    "at most": threshold_at("hears-all"),
-    "inferred": threshold_at("inferred"),
+    "measured": threshold_at("measured"), "doubtful": threshold_at("measured", "uncertain"),
+    "above": threshold_at("no-response"), "perhaps above": threshold_at("incomplete"),
+    "at most": threshold_at("hears-all"), "inferred": threshold_at("inferred"),
     "inferred above": threshold_at("inferred", level_db_hl=131.0),
     "inferred below": threshold_at("inferred", level_db_hl=-17.0),
-}
+}  # fmt: skip
 AT_LEAST: Final = {"doubtful", "above", "perhaps above", "inferred above"}
 AT_MOST: Final = {"at most", "inferred below"}
 N3 = after("N3", 6)
 
 
-def an_ear(kinds: tuple[str, ...], ear: str = "left") -> EarResult:
-    thresholds = tuple(
-        ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
-        for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
-    )
-    return EarResult(Route(ear), Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
+def an_ear(ear: str, *thresholds: ThresholdResult, **more: Any) -> EarResult:
+    fixed = (Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
+    return EarResult(Route(ear), *fixed, **more)
 
 
 def the_mean(*kinds: str) -> MeanThreshold:
-    mean = mean_threshold(an_ear(kinds), N3)
+    thresholds = (
+        ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
+        for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
+    )
+    mean = mean_threshold(an_ear("left", *thresholds), N3)
     assert mean is not None
     return mean
 
@@ -164,11 +149,8 @@ def the_mean(*kinds: str) -> MeanThreshold:
 )
 def test_doubt_and_limits_reach_mean_band_and_grade(kinds: tuple[str, ...]) -> None:
     mean = the_mean(*kinds)
-    bound = Bound.NONE
-    if AT_LEAST & {*kinds}:
-        bound = Bound.AT_LEAST
-    elif AT_MOST & {*kinds}:
-        bound = Bound.AT_MOST
+    bound = Bound.AT_MOST if AT_MOST & {*kinds} else Bound.NONE
+    bound = Bound.AT_LEAST if AT_LEAST & {*kinds} else bound
 
     assert mean.bound == bound
     assert (mean.low_db_hl is None) == (bound == Bound.AT_MOST)
@@ -184,9 +166,8 @@ def test_doubt_and_limits_reach_mean_band_and_grade(kinds: tuple[str, ...]) -> N
         assert share > 0.1
     else:
         assert share is None or share > SURE
-    assert mean.doubtful_hz == tuple(
-        f for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True) if kind == "doubtful"
-    )
+    at = zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
+    assert mean.doubtful_hz == tuple(f for f, kind in at if kind == "doubtful")
 
 
 def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
@@ -198,19 +179,20 @@ def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
     assert grades_said(keen.bound, keen.shares) == [("normal", 1.0)]
 
 
+def grade_of(result: SessionResult) -> PersonGrade:
+    person = person_grade(result)
+    assert person is not None
+    return person
+
+
 def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
     poor = run_to_end(Settings(masking="off"), two_ears(left=60.0, right=10.0))
     result = poor.test.result()
     worse, better = (result.by_route[Route(ear)].pta4 for ear in ("left", "right"))
-    person = person_grade(result)
+    person, found = grade_of(result), result.by_route[Route("left")].thresholds
     assert worse is not None
     assert better is not None
-    assert person is not None
-    asked_hz = {
-        t.frequency_hz
-        for t in result.by_route[Route("left")].thresholds
-        if t.mark == Outcome.MEASURED
-    }
+    asked_hz = {t.frequency_hz for t in found if t.mark == Outcome.MEASURED}
     assert worse.doubtful_hz == tuple(f for f in PTA4_FREQUENCIES_HZ if f in asked_hz)
     assert (worse.bound, better.bound, person.bound) == (Bound.AT_LEAST, Bound.NONE, Bound.NONE)
     assert person.ear == "right"
@@ -226,35 +208,24 @@ def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None
     assert [name for name, _ in told["ears"][0]["pta4"]["said"]][-1] == "moderately severe"
 
 
-# Of a person
-
-
 def a_person(*means: MeanThreshold) -> SessionResult:
-    ears = [
-        EarResult(Route(ear), Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, 0.0, pta4=mean)
-        for ear, mean in zip(("left", "right"), means, strict=True)
-    ]
-    return SessionResult("complete", ears, 60, 0, None, ())
+    ears = zip(("left", "right"), means, strict=True)
+    found = [an_ear(ear, pta4=mean) for ear, mean in ears]
+    return SessionResult("complete", found, 60, 0, None, ())
 
 
 def a_mean(level_db_hl: float, sd_db: float, bound: Bound = Bound.NONE) -> MeanThreshold:
     spread = Spread(((1.0, level_db_hl, sd_db),))
     low_db_hl, high_db_hl = spread.band_db()
-    return MeanThreshold(
-        level_db_hl,
-        None if bound == Bound.AT_MOST else low_db_hl,
-        None if bound == Bound.AT_LEAST else high_db_hl,
-        bound,
-        tuple(shares_of(spread)),
-    )
+    low = None if bound == Bound.AT_MOST else low_db_hl
+    high = None if bound == Bound.AT_LEAST else high_db_hl
+    return MeanThreshold(level_db_hl, low, high, bound, tuple(shares_of(spread)))
 
 
 def test_the_better_ear_is_the_smaller_of_two() -> None:
     chance = np.random.default_rng(3)
     smaller = np.minimum(chance.normal(33.0, 4.0, SAMPLES), chance.normal(37.0, 6.0, SAMPLES))
-    person = person_grade(a_person(a_mean(33.0, 4.0), a_mean(37.0, 6.0)))
-    assert person is not None
-
+    person = grade_of(a_person(a_mean(33.0, 4.0), a_mean(37.0, 6.0)))
     expected = np.histogram(smaller, EDGES_DB_HL)[0] / SAMPLES
     assert [*person.shares] == pytest.approx(expected, abs=0.005)
     assert (person.ear, person.bound) == ("left", Bound.NONE)
@@ -267,9 +238,7 @@ def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
     means = a_mean(17.0, 4.0), a_mean(38.0, 5.0)
 
     for pair in (means, means[::-1]):
-        person = person_grade(a_person(*pair))
-        assert person is not None
-        assert person.unilateral == pytest.approx(share, abs=0.005)
+        assert grade_of(a_person(*pair)).unilateral == pytest.approx(share, abs=0.005)
 
 
 BOUNDS = st.sampled_from([*Bound])
@@ -280,8 +249,7 @@ MEANS = st.builds(a_mean, st.floats(-10.0, 100.0), st.floats(0.5, 10.0), BOUNDS)
 def test_the_grade_of_a_person_is_a_bound_on_the_right_side(
     one: MeanThreshold, other: MeanThreshold
 ) -> None:
-    person = person_grade(a_person(one, other))
-    assert person is not None
+    person = grade_of(a_person(one, other))
     better, worse = sorted((one, other), key=lambda mean: mean.level_db_hl)
     assume(better.level_db_hl < worse.level_db_hl)
     if Bound.AT_MOST in (better.bound, worse.bound):

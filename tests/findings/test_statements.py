@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 
 from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import SimulatedListener
 from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.findings.grades import person_grade
 from firmware_py.findings.statements import as_told, so_far
@@ -23,14 +22,17 @@ NUMBERS: Final = (
     "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl", "masking",
     "air_bone_gap_db",
 )  # fmt: skip
-VALID, DOUBTFUL, NOT_TESTED = Verdict.VALID, Verdict.DOUBTFUL, Verdict.NOT_TESTED
-NOT_JUDGED: Final = Verdict.NOT_JUDGED
+VALID, NOT_JUDGED, DOUBTFUL, NOT_TESTED = Verdict
+# By each verdict: whether thresholds may be said, and whether what follows from them.
+MAY_SAY: Final = {
+    VALID: (True, True), NOT_JUDGED: (True, False), DOUBTFUL: (True, False),
+    NOT_TESTED: (False, False),
+}  # fmt: skip
 
 
 @cache
 def a_run() -> tuple[SimulatedTest, SessionResult]:
-    listener: SimulatedListener = a_listener("N3")
-    run = SimulatedTest(Settings(seed=1), listener)
+    run = SimulatedTest(Settings(seed=1), a_listener("N3"))
     return run, run.run()
 
 
@@ -44,23 +46,12 @@ def result_with(right: Verdict, left: Verdict) -> SessionResult:
     return replace(result, ears=tuple(ears))
 
 
-@pytest.mark.parametrize(
-    ("verdict", "thresholds", "conclusions"),
-    [(VALID, True, True), (NOT_JUDGED, True, False), (DOUBTFUL, True, False),
-     (NOT_TESTED, False, False)],
-)  # fmt: skip
-def test_what_may_be_said_by_each_verdict(
-    verdict: Verdict, thresholds: bool, conclusions: bool
-) -> None:
-    ear = result_with(verdict, VALID).by_route[Route("right")]
-    assert has_thresholds(ear) is thresholds
-    assert may_conclude(ear) is conclusions
-    run, _ = a_run()
-    assert (mean_threshold(ear, run.test.ears[Route("right")].estimator) is not None) is conclusions
-
-
-def test_every_verdict_is_in_the_table_above() -> None:
-    assert {*Verdict} == {VALID, NOT_JUDGED, DOUBTFUL, NOT_TESTED}
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_may_be_said_by_each_verdict(verdict: Verdict) -> None:
+    ear, (run, _) = result_with(verdict, VALID).by_route[Route("right")], a_run()
+    mean = mean_threshold(ear, run.test.ears[Route("right")].estimator)
+    assert (has_thresholds(ear), may_conclude(ear)) == MAY_SAY[verdict]
+    assert (mean is not None) is may_conclude(ear)
 
 
 @pytest.mark.parametrize("worse", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])

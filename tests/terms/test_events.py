@@ -31,60 +31,35 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.ButtonReleased(6, 2), {"what": "button-up", "at_us": 6, "button": 2}),
     (events.BoardTime(5), {"what": "board-time", "at_us": 5}),
     (events.Paused(), {"what": "paused", "why": []}),
-    (
-        events.Paused.by(Code.WAITS_TEST, number=3),
-        {"what": "paused", "why": [{"code": "waits-test", "number": 3}]},
-    ),
+    (events.Paused.by(Code.WAITS_TEST, number=3),
+     {"what": "paused", "why": [{"code": "waits-test", "number": 3}]}),
     (events.Continued(), {"what": "continued"}),
     (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
     (events.EarNamed("unsure"), {"what": "ear-named", "named": "unsure"}),
-    (
-        events.Aborted.by(Code.TONE_REFUSED, told='a "word", é'),
-        {"what": "aborted", "why": [{"code": "tone-refused", "told": 'a "word", é'}]},
-    ),
+    (events.Aborted.by(Code.TONE_REFUSED, told='a "word", é'),
+     {"what": "aborted", "why": [{"code": "tone-refused", "told": 'a "word", é'}]}),
     (events.BoardLost(), {"what": "board-lost", "why": []}),
-    (
-        events.BoardDisbelieved.by(Code.EVENTS_LOST, count=2),
-        {"what": "board-disbelieved", "why": [{"code": "events-lost", "count": 2}]},
-    ),
-    (
-        events.BoardReady(False),
-        {"what": "board-ready", "tone_known": False, "can_mask": False, "board": ""},
-    ),
-    (
-        events.BoardReady(True, True, "a 1"),
-        {"what": "board-ready", "tone_known": True, "can_mask": True, "board": "a 1"},
-    ),
+    (events.BoardDisbelieved.by(Code.EVENTS_LOST, count=2),
+     {"what": "board-disbelieved", "why": [{"code": "events-lost", "count": 2}]}),
+    (events.BoardReady(False),
+     {"what": "board-ready", "tone_known": False, "can_mask": False, "board": ""}),
+    (events.BoardReady(True, True, "a 1"),
+     {"what": "board-ready", "tone_known": True, "can_mask": True, "board": "a 1"}),
     (events.NoiseEnded(), {"what": "noise-ended"}),
-    (
-        events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"),
-        {"what": "noise-refused", "why": [{"code": "noise-refused", "told": "limit"}]},
-    ),
-]
+    (events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"),
+     {"what": "noise-refused", "why": [{"code": "noise-refused", "told": "limit"}]}),
+]  # fmt: skip
 PLAY = events.Play(7, Route("left"), 1335.0, 33.5, 225, 225, 3, 25, 100, 1, Why.BRACKET)
 PLAY_RECORD = {
-    "what": "play",
-    "number": 7,
-    "ear": "left",
-    "frequency_hz": 1335.0,
-    "level_db_hl": 33.5,
-    "on_ms": 225,
-    "off_ms": 225,
-    "pulses": 3,
-    "rise_ms": 25,
-    "press_ms": 100,
-    "press_buttons": 1,
+    "what": "play", "number": 7, "ear": "left", "frequency_hz": 1335.0, "level_db_hl": 33.5,
+    "on_ms": 225, "off_ms": 225, "pulses": 3, "rise_ms": 25, "press_ms": 100, "press_buttons": 1,
     "why": "bracket",
-}
+}  # fmt: skip
 MASK = events.Mask(7, Route("right"), 1335.0, 45.0, reason(Code.CHECKED, ear="left", gap_db=20.0))
 MASK_RECORD = {
-    "what": "mask",
-    "number": 7,
-    "ear": "right",
-    "frequency_hz": 1335.0,
-    "level_db_hl": 45.0,
+    "what": "mask", "number": 7, "ear": "right", "frequency_hz": 1335.0, "level_db_hl": 45.0,
     "why": {"code": "checked", "ear": "left", "gap_db": 20.0},
-}
+}  # fmt: skip
 RESULT = SessionResult("complete", (), 0, 0, None, ())
 ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
     (PLAY, PLAY_RECORD),
@@ -129,15 +104,12 @@ def test_every_event_and_action_is_in_these_tables() -> None:
 
 
 @pytest.mark.parametrize(("what", "record"), [*EVENT_RECORDS, *ACTION_RECORDS])
-def test_a_record_stays_what_it_was_in_this_version_of_the_journal(
+def test_a_record_stays_what_it_was_in_this_version_of_the_journal_and_is_read(
     what: events.Event | events.RecordedAction, record: dict[str, Any]
 ) -> None:
     assert events.as_record(what) == record
-
-
-@pytest.mark.parametrize(("event", "record"), EVENT_RECORDS)
-def test_a_record_of_the_first_version_is_read(event: events.Event, record: dict[str, Any]) -> None:
-    assert events.event_from_record(record) == event
+    if isinstance(what, events.Event):
+        assert events.event_from_record(record) == what
 
 
 @given(any_event)
@@ -150,32 +122,20 @@ def test_an_event_comes_back_from_its_line_of_json(event: events.Event) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        {},
-        {"what": "lunch"},
-        {"what": None},
-        {"what": ["time"]},
-        {"at_us": 5},
+        {}, {"what": "lunch"}, {"what": None}, {"what": ["time"]}, {"at_us": 5},
         {"what": "button-down", "at_us": 5, "button": 1, "by": "left"},
         {"what": "button-down", "at_us": 5},
         *({"what": "button-down", "at_us": us, "button": 1} for us in (None, "5", 5.0, True)),
         *({"what": "board-time", "at_us": us} for us in (-1, 2**63)),
         *({"what": "button-up", "at_us": 5, "button": which} for which in (0, 3, "2", True, None)),
         {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
-        {"what": "aborted", "why": None},
-        {"what": "noise-refused", "why": []},
-        {"what": "started", "can_mask": 1},
-        {"what": "noise-refused"},
-        MASK_RECORD,
-        {"what": "wait", "until_us": 5},
-        PLAY_RECORD,
-        {"what": "silence"},
-        None,
-        [],
-        7,
-        "time",
+        {"what": "aborted", "why": None}, {"what": "noise-refused", "why": []},
+        {"what": "started", "can_mask": 1}, {"what": "noise-refused"},
+        MASK_RECORD, {"what": "wait", "until_us": 5}, PLAY_RECORD, {"what": "silence"},
+        None, [], 7, "time",
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
     with pytest.raises(ValueError, match=r"^event.* is .*; allowed (are|is) ") as caught:
         events.event_from_record(record)

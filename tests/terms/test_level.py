@@ -1,6 +1,5 @@
 """Computing with bounds and bands loses nothing that may be, and tells no more than is known."""
 
-from itertools import product
 from math import inf
 
 import pytest
@@ -49,8 +48,8 @@ def test_a_difference_contains_that_of_any_two_values(
     assert found.open_above == (one.open_above or other.open_below)
     assert found.open_below == (one.open_below or other.open_above)
     assert found.sd_db**2 == pytest.approx(one.sd_db**2 + other.sd_db**2)
-    assert found.inferred == (one.inferred or other.inferred)
-    assert found.doubtful == (one.doubtful or other.doubtful)
+    for name in ("inferred", "doubtful"):
+        assert getattr(found, name) == (getattr(one, name) or getattr(other, name))
 
 
 @given(st.data(), st.lists(levels(), min_size=1, max_size=4))
@@ -89,34 +88,33 @@ def test_a_number_has_the_probability_of_a_gaussian(db: float, sd_db: float, of_
 def test_a_probability_is_told_only_where_every_value_has_it(
     data: st.DataObject, level: Level, of_db: float
 ) -> None:
-    told = level.probability_at_least(of_db)
-
     value_db = data.draw(inside(level))
-    each = Level.at(value_db, level.sd_db).probability_at_least(of_db)
-    if told is not None:
+    if (told := level.probability_at_least(of_db)) is not None:
+        each = Level.at(value_db, level.sd_db).probability_at_least(of_db)
         assert each == pytest.approx(told, abs=1e-6)
 
 
-def test_a_bound_tells_a_probability_only_where_it_decides_it() -> None:
-    least, most = Level.at(48.0, open_above=True), Level.at(10.0, open_below=True)
+@pytest.mark.parametrize(
+    ("level", "share"),
+    [
+        (Level.at(48.0, open_above=True), 1.0), (Level.at(10.0, open_below=True), 0.0),
+        (Level.at(16.0, 3.0, open_above=True), None), (Level.at(16.0, 3.0, open_below=True), None),
+        (Level.at(13.0, open_above=True), None), (Level.at(20.0, open_below=True), None),
+        (Level(10.0, 20.0), None), (Level(16.0, 20.0), 1.0),
+    ],
+)  # fmt: skip
+def test_a_bound_or_band_tells_a_probability_only_where_it_decides_it(
+    level: Level, share: float | None
+) -> None:
+    assert level.probability_at_least(15.0) == share
 
-    assert least.probability_at_least(15.0) == 1.0
-    assert most.probability_at_least(15.0) == 0.0
-    assert Level.at(16.0, 3.0, open_above=True).probability_at_least(15.0) is None
-    assert Level.at(16.0, 3.0, open_below=True).probability_at_least(15.0) is None
-    assert least.probability_at_least(50.0) is None
-    assert most.probability_at_least(5.0) is None
-    assert Level(10.0, 20.0).probability_at_least(15.0) is None, "a band on both sides"
-    assert Level(16.0, 20.0).probability_at_least(15.0) == 1.0
 
-
-def test_what_a_level_is_of_its_number_follows_from_its_open_ends() -> None:
-    bounds = {
-        (below, above): Level.at(3.0, open_below=below, open_above=above).bound
-        for below, above in product((False, True), repeat=2)
-    }
-
-    assert bounds == {
-        (False, False): Bound.NONE, (False, True): Bound.AT_LEAST,
-        (True, False): Bound.AT_MOST, (True, True): None,
-    }  # fmt: skip
+@pytest.mark.parametrize(
+    ("below", "above", "bound"),
+    [(False, False, Bound.NONE), (False, True, Bound.AT_LEAST), (True, False, Bound.AT_MOST),
+     (True, True, None)],
+)  # fmt: skip
+def test_what_a_level_is_of_its_number_follows_from_its_open_ends(
+    below: bool, above: bool, bound: Bound | None
+) -> None:
+    assert Level.at(3.0, open_below=below, open_above=above).bound == bound

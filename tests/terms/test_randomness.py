@@ -44,11 +44,12 @@ def test_all_words_are_those_of_numpy(
 
 
 @given(seeds, st.sampled_from([PAUSE_STREAM, CATCH_STREAM]), indices)
-def test_a_number_is_a_philox_word_of_seed_stream_and_index(
+def test_a_number_below_1_is_a_philox_word_of_seed_stream_and_index(
     seed: int, stream: int, index: int
 ) -> None:
     generator = np.random.Philox(key=np.array([seed, stream], np.uint64), counter=index)
 
+    assert 0.0 <= uniform(seed, stream, index) < 1.0
     assert uniform(seed, stream, index) == (int(generator.random_raw()) >> 11) / 2**53
 
 
@@ -64,8 +65,3 @@ def test_numbers_stay_what_they_were_in_the_first_version(
     seed: int, stream: int, index: int, number: float
 ) -> None:
     assert uniform(seed, stream, index) == number
-
-
-@given(seeds, indices)
-def test_a_number_is_at_least_0_and_below_1(seed: int, index: int) -> None:
-    assert 0.0 <= uniform(seed, PAUSE_STREAM, index) < 1.0

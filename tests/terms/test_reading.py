@@ -1,5 +1,7 @@
 """What of a threshold may be shown follows from its mark and the limits, and from nothing else."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,20 +27,17 @@ NUMBERS = (34.0, 2.0, 30.0, 38.0)
     ],
 )
 def test_every_mark_has_its_reading(
-    mark: Outcome,
-    numbers: tuple[float | None, ...],
-    limit_db_hl: float | None,
-    kind: Kind,
-    level_db_hl: float | None,
-) -> None:
+    mark: Outcome, numbers: tuple[float | None, ...], limit_db_hl: float | None,
+    kind: Kind, level_db_hl: float | None,
+) -> None:  # fmt: skip
     found = read(ThresholdResult(1000, mark, *numbers, limit_db_hl))  # type: ignore[arg-type,call-arg]
     sure = kind in (Kind.MEASURED, Kind.ABOVE, Kind.AT_MOST)
 
     assert (found.kind, found.level_db_hl) == (kind, level_db_hl)
     assert found.measured_db_hl == (level_db_hl if kind == Kind.MEASURED else None)
-    assert found.inferred_db_hl == (level_db_hl if kind == Kind.INFERRED else None)
     assert found.known_db_hl == (level_db_hl if sure else None)
-    assert found.symbol_db_hl == (None if kind == Kind.INFERRED else level_db_hl)
+    has_symbol = kind not in (Kind.INFERRED, Kind.UNKNOWN)
+    assert found.symbol == ("none" if has_symbol else None)
 
 
 def test_a_threshold_without_a_band_is_read_without_one() -> None:
@@ -77,11 +76,9 @@ def within(level_db_hl: float, low_db_hl: float, high_db_hl: float, mark: str) -
     ],
 )
 def test_what_lies_beyond_the_limits_is_at_least_or_at_most_the_limit(
-    numbers: tuple[float, float, float],
-    sign: str,
-    shown: tuple[float, float, float],
-    is_open: tuple[bool, bool],
-) -> None:
+    numbers: tuple[float, float, float], sign: str,
+    shown: tuple[float, float, float], is_open: tuple[bool, bool],
+) -> None:  # fmt: skip
     found = read(within(*numbers, "inferred"))
 
     assert (found.level_db_hl, found.low_db_hl, found.high_db_hl) == shown
@@ -96,13 +93,11 @@ def test_a_band_has_its_level_in_it_and_both_are_within_the_limits(
     levels_db_hl: tuple[float, float, float], mark: str
 ) -> None:
     low_db_hl, level_db_hl, high_db_hl = sorted(levels_db_hl)
-    reading = read(within(level_db_hl, low_db_hl, high_db_hl, mark))
-    told = threshold_as_json(within(level_db_hl, low_db_hl, high_db_hl, mark))
+    found = within(level_db_hl, low_db_hl, high_db_hl, mark)
+    reading, told = read(found), threshold_as_json(found)
 
-    assert reading.level_db_hl is not None
-    assert reading.low_db_hl is not None
-    assert reading.high_db_hl is not None
-    assert -10.0 <= reading.low_db_hl <= reading.level_db_hl <= reading.high_db_hl <= 100.0
+    ends: list[Any] = [-10.0, reading.low_db_hl, reading.level_db_hl, reading.high_db_hl, 100.0]
+    assert ends == sorted(ends)
     assert (reading.limit == Bound.NONE) == (-10.0 <= level_db_hl <= 100.0)
     number = told["threshold_db_hl"] if mark == "measured" else told["inferred"]["db_hl"]
     assert number == told["reading"]["level_db_hl"] == reading.level_db_hl

@@ -13,6 +13,18 @@ from firmware_py.terms.results import SessionResult, ThresholdResult
 from firmware_py.terms.settings import Settings
 
 
+def record_with(**values: Any) -> dict[str, Any]:
+    """Return the record of a result so far with other values of the first ear."""
+    record = HearingTest(Settings()).result().to_record()
+    record["ears"][0] |= values
+    return record
+
+
+def refused(record: dict[str, Any], place: str) -> None:
+    with pytest.raises(ResultError, match=rf"^result\.{place}"):
+        SessionResult.from_record(record, so_far=True)
+
+
 def test_a_result_so_far_is_the_same_after_its_record_and_is_no_end() -> None:
     result = HearingTest(Settings()).result()
     assert SessionResult.from_record(result.to_record(), so_far=True) == result
@@ -23,57 +35,53 @@ def test_a_result_so_far_is_the_same_after_its_record_and_is_no_end() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True, "40", 10**400])
 @pytest.mark.parametrize("name", [f.name for f in fields(ThresholdResult)])
 def test_what_is_no_number_is_refused(name: str, value: Any) -> None:
-    record = HearingTest(Settings()).result().to_record()
+    record = record_with()
     record["ears"][1]["thresholds"][9][name] = value
-    place = rf"^result\.ears\[1\]\.thresholds\[9\]\.{name} is "
-    with pytest.raises(ResultError, match=place):
-        SessionResult.from_record(record, so_far=True)
+    refused(record, rf"ears\[1\]\.thresholds\[9\]\.{name} is ")
 
 
 FOUND: dict[str, Any] = {
     "frequency_hz": 750, "mark": "inferred", "threshold_db_hl": 20.0, "sd_db": 3.0,
     "low_db_hl": 14.0, "high_db_hl": 26.0, "limit_db_hl": None, "masking": None,
-    "air_bone_gap_db": None,
-    "floor_db_hl": -10.0,
-    "ceiling_db_hl": 100.0,
+    "air_bone_gap_db": None, "floor_db_hl": -10.0, "ceiling_db_hl": 100.0,
 }  # fmt: skip
-
-
-def _with_threshold(**values: Any) -> dict[str, Any]:
-    record = HearingTest(Settings()).result().to_record()
-    record["ears"][0]["thresholds"][2] = FOUND | values
-    return record
+NUMBERS = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
 
 
 def test_an_inferred_threshold_has_numbers_and_nothing_that_only_a_tone_can_tell() -> None:
-    result = SessionResult.from_record(_with_threshold(), so_far=True)
-    assert result.ears[0].thresholds[2].mark == Outcome.INFERRED
+    result = SessionResult.from_record(record_with(thresholds=[FOUND]), so_far=True)
+    assert result.ears[0].thresholds[0].mark == Outcome.INFERRED
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "allowed"),
+    ("values", "place"),
     [
-        ("threshold_db_hl", None, "is a number of a mark inferred"),
-        ("high_db_hl", None, "is a number of a mark inferred"),
-        ("limit_db_hl", 100.0, "is null of a mark inferred"),
-        ("masking", "masked", "is null of a mark inferred"),
-        ("masking", "none", "is null of a mark inferred"),
-        ("air_bone_gap_db", 20.0, "is null of a mark inferred"),
+        *(({name: None}, f"{name} is None; allowed is a number of a mark inferred$")
+          for name in NUMBERS),
+        *(({name: value}, f"{name} is .*; allowed is null of a mark inferred$") for name, value in
+          [("limit_db_hl", 100.0), ("masking", "masked"), ("masking", "none"),
+           ("air_bone_gap_db", 20.0)]),
+        ({"mark": "incomplete"}, "threshold_db_hl is 20.0; allowed is null of a mark incomplete$"),
+        ({"mark": "no-response", **dict.fromkeys(NUMBERS)},
+         "limit_db_hl is None; allowed is a number of a mark no-response$"),
+        ({"low_db_hl": 26.5}, "high_db_hl is 26.0; allowed is low_db_hl, 26.5, and more$"),
+    ],
+)  # fmt: skip
+def test_a_threshold_with_more_or_less_than_its_mark_has_is_refused(
+    values: dict[str, Any], place: str
+) -> None:
+    refused(record_with(thresholds=[FOUND | values]), rf"ears\[0\]\.thresholds\[0\]\.{place}")
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"outcome": "inferred"}, "outcome is 'inferred'; allowed"),
+        ({"verdict": "good"}, "verdict is 'good'; allowed are valid, not-judged, doubtful, "),
     ],
 )
-def test_an_inferred_threshold_with_more_or_less_is_refused(
-    name: str, value: Any, allowed: str
-) -> None:
-    place = rf"^result\.ears\[0\]\.thresholds\[2\]\.{name} is .*; allowed {allowed}$"
-    with pytest.raises(ResultError, match=place):
-        SessionResult.from_record(_with_threshold(**{name: value}), so_far=True)
-
-
-def test_no_ear_is_inferred() -> None:
-    record = HearingTest(Settings()).result().to_record()
-    record["ears"][0]["outcome"] = "inferred"
-    with pytest.raises(ResultError, match=r"^result\.ears\[0\]\.outcome is 'inferred'; allowed"):
-        SessionResult.from_record(record, so_far=True)
+def test_a_word_that_no_ear_has_is_refused(values: dict[str, Any], place: str) -> None:
+    refused(record_with(**values), rf"ears\[0\]\.{place}")
 
 
 CONFIRMED: dict[str, Any] = {
@@ -81,15 +89,9 @@ CONFIRMED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _with_confirmed(*confirmed: dict[str, Any]) -> dict[str, Any]:
-    record = HearingTest(Settings()).result().to_record()
-    record["ears"][0]["confirmed"] = list(confirmed)
-    return record
-
-
 def test_a_confirmed_threshold_is_the_same_after_its_record() -> None:
     silent = CONFIRMED | {"frequency_hz": 4000, "threshold_db_hl": None, "mark": "no-response"}
-    record = _with_confirmed(CONFIRMED, silent)
+    record = record_with(confirmed=[CONFIRMED, silent])
     assert SessionResult.from_record(record, so_far=True).to_record() == record
 
 
@@ -106,28 +108,12 @@ def test_a_confirmed_threshold_is_the_same_after_its_record() -> None:
     ],
 )
 def test_a_confirmed_threshold_that_cannot_be_is_refused(confirmed: list[Any], place: str) -> None:
-    with pytest.raises(ResultError, match=rf"^result\.ears\[0\]\.confirmed{place}"):
-        SessionResult.from_record(_with_confirmed(*confirmed), so_far=True)
-
-
-def _lacking(*names: str) -> dict[str, Any]:
-    record = HearingTest(Settings()).result().to_record()
-    for ear in record["ears"]:
-        for name in names:
-            del ear[name]
-    return record
+    refused(record_with(confirmed=confirmed), rf"ears\[0\]\.confirmed{place}")
 
 
 @pytest.mark.parametrize("names", [("verdict",), ("boards",), ("verdict", "reasons", "tones")])
 def test_a_record_that_lacks_anything_is_refused(names: tuple[str, ...]) -> None:
-    place = r"^result\.ears\[0\] is .*; allowed is an object of ear, "
-    with pytest.raises(ResultError, match=place):
-        SessionResult.from_record(_lacking(*names), so_far=True)
-
-
-def test_a_verdict_that_there_is_none_of_is_refused() -> None:
-    record = HearingTest(Settings()).result().to_record()
-    record["ears"][0]["verdict"] = "good"
-    place = r"^result\.ears\[0\]\.verdict is 'good'; allowed are valid, not-judged, doubtful, "
-    with pytest.raises(ResultError, match=place):
-        SessionResult.from_record(record, so_far=True)
+    record = record_with()
+    for name in names:
+        del record["ears"][0][name]
+    refused(record, r"ears\[0\] is .*; allowed is an object of ear, ")

@@ -31,17 +31,12 @@ from firmware_py.terms.route import (
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import EarTold
 
-kinds = pytest.mark.parametrize("kind", ROUTE_KINDS, ids=lambda kind: kind.transducer)
 
-
-def test_one_of_air_is_written_as_its_ear() -> None:
+def test_one_of_air_is_written_as_its_ear_and_another_names_what_is_not_usual_of_it() -> None:
     assert [*map(str, map(Route, EARS))] == ["right", "left"]
     assert Route(LEFT).parts() == as_json(EarTold(Route(LEFT))) == {"ear": "left"}
     assert EarTold(Route(RIGHT)).figures() == {"ear": "right"}
     assert Route(LEFT).words == "left ear"
-
-
-def test_another_one_names_what_is_not_usual_of_it() -> None:
     another = Route(LEFT, "bone", "discomfort")
     assert str(another) == "left-bone-discomfort"
     assert another.parts() == {"ear": "left", "transducer": "bone", "measured": "discomfort"}
@@ -49,10 +44,11 @@ def test_another_one_names_what_is_not_usual_of_it() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_what_is_written_in_parts_is_gathered_again(route: Route) -> None:
+def test_what_is_written_in_parts_is_gathered_again_and_has_its_noise(route: Route) -> None:
     values = {"number": 3, "route": route, "level_db_hl": 40.0}
     assert gather_routes(spell_routes(values)) == values
     assert one_route("ear", gather_routes(spell_routes(values))["route"]) is route
+    assert route.noise in set(map(Route, EARS)) - {Route(route.ear)}, "to the other ear by air"
 
 
 ALL = ", ".join(ROUTE_NAMES) + "$"
@@ -75,7 +71,7 @@ def test_each_is_told_from_all_others() -> None:
     assert [route.wire["ear"] for route in ROUTES] == [1, 0] * len(ROUTE_KINDS)
 
 
-@kinds
+@pytest.mark.parametrize("kind", ROUTE_KINDS, ids=lambda kind: kind.transducer)
 def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     assert [*kind.frequencies_hz] == sorted({*kind.frequencies_hz}) != []
     assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
@@ -84,44 +80,28 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     for ear in EARS:
         coded = {*kind.frequencies_hz} if kind is BY_AIR else set()  # LOINC has others of none
         assert kind.loinc[ear].keys() == coded, f"LOINC codes of the {ear} ear"
-    assert LOWEST_DB_HL <= kind.levels_db_hl[0] < kind.levels_db_hl[1] <= HIGHEST_DB_HL
-
-
-def test_the_highest_level_by_air_is_the_same_at_all_frequencies() -> None:
-    assert {BY_AIR.highest_db_hl(f) for f in (100.0, 250.0, 1111.0, 8000.0)} == {120.0}
-    assert {BY_AIR.vibrotactile_db_hl(f) for f in (125.0, 250.0, 1000.0)} == {math.inf}
+    lowest_db_hl, highest_db_hl = kind.levels_db_hl
+    assert LOWEST_DB_HL <= lowest_db_hl < highest_db_hl <= HIGHEST_DB_HL
+    for frequency_hz in kind.calibrated_hz:
+        assert lowest_db_hl < kind.highest_db_hl(frequency_hz) <= highest_db_hl
 
 
 @pytest.mark.parametrize(
-    ("frequency_hz", "highest_db_hl", "felt_from_db_hl"),
+    ("kind", "frequency_hz", "highest_db_hl", "felt_from_db_hl"),
     [
-        (200.0, 45.0, 25.0),
-        (250.0, 45.0, 25.0),
-        (250.0 * math.sqrt(2.0), 57.5, 32.5),  # half an octave on, half the way
-        (500.0, 70.0, 40.0),
-        (750.0, 75.0, 40.0 + 15.0 * math.log(1.5) / math.log(2.0)),
-        (1000.0, 75.0, 55.0),
-        (2000.0, 80.0, math.inf),
-        (4000.0, 80.0, math.inf),
+        *((BY_AIR, f, 120.0, math.inf) for f in (100.0, 125.0, 250.0, 1000.0, 1111.0, 8000.0)),
+        (BY_BONE, 200.0, 45.0, 25.0), (BY_BONE, 250.0, 45.0, 25.0),
+        (BY_BONE, 250.0 * math.sqrt(2.0), 57.5, 32.5),  # half an octave on, half the way
+        (BY_BONE, 500.0, 70.0, 40.0), (BY_BONE, 750.0, 75.0, 40.0 + 15.0 * math.log2(1.5)),
+        (BY_BONE, 1000.0, 75.0, 55.0), (BY_BONE, 2000.0, 80.0, math.inf),
+        (BY_BONE, 4000.0, 80.0, math.inf),
     ],
-)
-def test_what_a_vibrator_gives_and_from_when_on_the_skin_feels_it(
-    frequency_hz: float, highest_db_hl: float, felt_from_db_hl: float
+)  # fmt: skip
+def test_what_a_transducer_gives_and_from_when_on_the_skin_feels_it(
+    kind: RouteKind, frequency_hz: float, highest_db_hl: float, felt_from_db_hl: float
 ) -> None:
-    assert BY_BONE.highest_db_hl(frequency_hz) == pytest.approx(highest_db_hl, abs=1e-9)
-    assert BY_BONE.vibrotactile_db_hl(frequency_hz) == pytest.approx(felt_from_db_hl, abs=1e-9)
-
-
-@kinds
-def test_no_frequency_has_more_than_its_kind_at_most(kind: RouteKind) -> None:
-    for frequency_hz in kind.calibrated_hz:
-        assert kind.levels_db_hl[0] < kind.highest_db_hl(frequency_hz) <= kind.levels_db_hl[1]
-
-
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_noise_goes_to_the_other_ear_by_air(route: Route) -> None:
-    assert route.noise.ear != route.ear
-    assert route.noise in map(Route, EARS)
+    assert kind.highest_db_hl(frequency_hz) == pytest.approx(highest_db_hl, abs=1e-9)
+    assert kind.vibrotactile_db_hl(frequency_hz) == pytest.approx(felt_from_db_hl, abs=1e-9)
 
 
 def test_nothing_is_asked_beyond_the_frequencies_at_which_its_kind_is_calibrated(

@@ -8,14 +8,18 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
 from firmware_py.comparisons.events import Answered
 from firmware_py.comparisons.settings import TuningSettings
-from firmware_py.comparisons.tuning import State
+from firmware_py.comparisons.tuning import State, Tuning
+from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.sessions.replay import replay_from
 from firmware_py.terms.events import ButtonPressed
 from firmware_py.tuning.tuner import Tuner
+from firmware_py.tuning.tuning_record import TuningHeader
 from tests.firmware.whole_sessions import a_listener
 from tests.journal.simulated_disk import SimulatedDisk
 
 DATA = Path("/data")
+JOURNAL = DATA / "tuning-000001.journal"
 
 # Is told what was said to the operator; returns an answer, a press of a button, or nothing.
 Person = Callable[[str, dict[str, Any]], Answered | ButtonPressed | None]
@@ -30,25 +34,40 @@ class Bench(World):
         self.simulated_aid = SimulatedAid()
         self._heard = 0  # of what was told, by the person
         super().__init__(
-            DATA,
-            a_listener(),
+            DATA, a_listener(), aid=self.simulated_aid,
             data=lambda path: DataDirectory(path, None, self.simulated_disk),
-            aid=self.simulated_aid,
-        )
+        )  # fmt: skip
 
     @property
     def tuner(self) -> Tuner:
         return self.firmware.tuner
 
+    @property
+    def tuning(self) -> Tuning:
+        """Return the last tuning that was begun."""
+        assert self.tuner.last_test is not None
+        return self.tuner.last_test
+
+    def replayed(self, journal: Path = JOURNAL) -> Any:
+        """Return what the journal of a tuning replays to."""
+        return replay_from(TuningHeader, read_journal(journal, disk=self.simulated_disk).records)
+
     def tune(self, identifier: str | None = None, **changes: Any) -> None:
         """Meet the aid and begin."""
-        self.until(lambda: self.tuner.aid.greeted is not None)
+        self.meet()
         greeted = self.tuner.aid.greeted
         assert greeted is not None
-        settings = TuningSettings(
-            greeted.fit, greeted.ranges_db, greeted.prior_sd_db, **{"seed": 1, **changes}
-        )
-        self.tuner.begin(settings, identifier)
+        of_aid = (greeted.fit, greeted.ranges_db, greeted.prior_sd_db)
+        self.tuner.begin(TuningSettings(*of_aid, **{"seed": 1, **changes}), identifier)
+
+    def meet(self) -> None:
+        self.until(lambda: self.tuner.aid.greeted is not None)
+
+    def plug(self, aid: SimulatedAid | None) -> None:
+        """Take away the aid that is there, and bring this one."""
+        self.aids.vanish()
+        self.step()
+        self.aid, self.aids.there = aid, True
 
     def go_on(self) -> None:
         """Go on until the tuning is over, or waits for somebody."""

@@ -39,9 +39,7 @@ def test_a_golden_tuning_comes_out_again_bit_for_bit() -> None:
 
 def test_a_setting_that_was_another_is_noticed(tmp_path: Path) -> None:
     header, *records = read_journal(JOURNAL).records
-    changed = [
-        _with_another_tilt(each) if place > 30 else each for place, each in enumerate(records)
-    ]
+    changed = [*records[:31], *map(_with_another_tilt, records[31:])]
     write_again(tmp_path / "changed.journal", header, changed)
     assert replay_tuning_journal(tmp_path / "changed.journal").code == DIFFERENT
 

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,19 +25,16 @@ from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import read_journal
 from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
-from firmware_py.sessions.replay import replay_from
-from firmware_py.terms.events import Aborted, ButtonPressed, Continued, Paused
+from firmware_py.terms.events import Aborted, ButtonPressed, Continued, Event, Paused
 from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.person import Person
+from firmware_py.terms.reasons import Code
 from firmware_py.terms.settings import Settings
-from firmware_py.terms.words import say
-from firmware_py.tuning.tuning_record import TuningHeader
 from tests.budget import examples, quick
 from tests.firmware.whole_sessions import a_listener
-from tests.tuning.bench import DATA, Bench
+from tests.tuning.bench import DATA, JOURNAL, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
-JOURNAL = DATA / "tuning-000001.journal"
 AWAY_US = 16 * 60 * S  # longer than a tuning goes on after by itself
 FEW = 10  # comparisons, where it does not matter what is found
 
@@ -59,14 +58,25 @@ class Chooser:
         return Answered(Answer.FIRST if first > second else Answer.SECOND)
 
 
+def under_way(comparisons: int, *identifier: str, wish: Setting = WISH, **changes: Any) -> Bench:
+    """Return a tuning that has the answers of so many comparisons."""
+    bench = Bench(Chooser(wish))
+    bench.tune(*identifier, **changes)
+    bench.run_to("comparison", comparisons)
+    return bench
+
+
+def asks(bench: Bench, why: str) -> bool:
+    """Return whether it waits for the operator's word, and says why."""
+    return f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
+
+
 def tune(bench: Bench) -> Any:
     bench.tune()
     bench.go_on()
     for _ in range(5):  # the aid is told where to stay
         bench.step()
-    last = bench.tuner.last_test
-    assert last is not None
-    return last
+    return bench.tuning
 
 
 @cache
@@ -86,48 +96,38 @@ def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> Non
 
 def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
     bench, result = finished_tuning()
-    recovered = read_journal(JOURNAL, disk=bench.simulated_disk)
-    assert recovered.complete
-    state = replay_from(TuningHeader, recovered.records)
+    assert read_journal(JOURNAL, disk=bench.simulated_disk).complete
+    state = bench.replayed()
     assert (state.differences, state.pending, state.result) == ([], [], result)
 
 
 @pytest.mark.parametrize("after", quick((3, 1, 8), 3))
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     _, whole = finished_tuning()
-    bench = Bench(Chooser())
-    bench.tune()
-    bench.run_to("comparison", after)
+    bench = under_way(after)
     bench.restart()
     assert bench.wrong == []
     bench.go_on()
-    assert bench.tuner.last_test is not None
-    resumed = bench.tuner.last_test.result()
-    assert resumed == whole, "a comparison that was under way is heard anew, and nothing else"
-    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    assert bench.tuning.result() == whole, "what was under way is heard anew, and nothing else"
+    state = bench.replayed()
     assert (state.differences, state.resumed) == ([], 1)
 
 
 def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
-    bench = Bench(Chooser())
-    bench.tune(comparisons_max=FEW)
-    bench.run_to("comparison", 2)
+    bench = under_way(2, comparisons_max=FEW)
     bench.aids.vanish()
     bench.run(5 * S)
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.state == State.WAITING
+    assert bench.tuning.state == State.WAITING
     assert bench.of("aid-lost")
     bench.aids.there = True
     bench.go_on()
-    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
+    assert bench.tuning.outcome == SessionOutcome.COMPLETE
     assert len(bench.of("aid-ready")) == 1
 
 
 def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator() -> None:
     """Whoever presses then may be somebody else."""
-    bench = Bench(Chooser())
-    bench.tune(comparisons_max=FEW)
-    bench.run_to("comparison", 1)
+    bench = under_way(1, comparisons_max=FEW)
     broken_off = "it was broken off 16 minutes ago: is it the same person?"
     paused = "it has been paused for 15 minutes and more: is it the same person?"
 
@@ -136,7 +136,7 @@ def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator()
 
     def waits(why: str) -> None:
         bench.until(is_asked)
-        assert f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
+        assert asks(bench, why)
         bench.tuner.feed(ButtonPressed(bench.clock.us))
         speech = len(bench.of("speech"))
         bench.run(S)
@@ -163,52 +163,39 @@ def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator()
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        (
-            SimulatedAid(fit="ffffffffffff"),
-            "fit: now there is 'ffffffff', it began with '01234567': use what it began with, or "
-            "end the tuning",
-        ),
-        (
-            SimulatedAid(person="P-Ä"),
-            "it is another person's: use what it began with, or end the tuning",
-        ),
+        (SimulatedAid(fit="f" * 12), "fit: now there is 'ffffffff', it began with '01234567'"),
+        (SimulatedAid(person="P-Ä"), "it is another person's"),
     ],
 )
 def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
     other: SimulatedAid, why: str
 ) -> None:
-    bench = Bench(Chooser())
-    bench.tune("P-A", comparisons_max=FEW)
-    bench.run_to("comparison", 2)
+    bench = under_way(2, "P-A", comparisons_max=FEW)
     own, bench.aid = bench.aid, replace(other, told=[])
     for _ in range(2):
         bench.restart()
-        bench.until(lambda: bench.tuner.aid.greeted is not None)
-    bench.aids.vanish()  # and again while the firmware runs
-    bench.step()
-    bench.aids.there = True
-    bench.until(lambda: bench.tuner.aid.greeted is not None)
+        bench.meet()
+    bench.plug(bench.aid)  # and again while the firmware runs
+    bench.meet()
     bench.run(S)
-    assert f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
+    why = f"{why}: use what it began with, or end the tuning"
+    assert asks(bench, why)
     assert bench.ask("TUNE:CONT") == [f'ERROR -221,"{why}"']
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.run(S)
     assert set(bench.aid.told) == {"hello"}
-    bench.aids.vanish()
-    bench.step()
 
-    other_aid, bench.aid, bench.aids.there = bench.aid, own, True
+    other = bench.aid
+    bench.plug(own)
     bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
     bench.run_to("comparison", 1)
-    bench.aids.vanish()
-    bench.step()
-    bench.aid, bench.aids.there = other_aid, True
+    bench.plug(other)
     bench.until(lambda: bench.tuner.foreign != ())
     assert bench.ask("TUNE:ABOR") == ["OK"]
     bench.run(S)
     assert bench.of("setting") == []
     assert set(bench.aid.told) == {"hello"}, "its end, too, is not for that aid"
-    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    state = bench.replayed()
     assert (state.differences, state.header.identifier) == ([], "P-A")
     assert state.result is not None
     assert state.result.comparisons == 3
@@ -222,9 +209,7 @@ def both_left() -> Bench:
     bench.close()
     test = bench.simulated_disk.content(DATA / "session-000001.journal")
     assert test is not None
-    bench = Bench(Chooser())
-    bench.tune("P-A", comparisons_max=5)
-    bench.run_to("comparison", 2)
+    bench = under_way(2, "P-A", comparisons_max=5)
     bench.simulated_disk.put(DATA / "session-000001.journal", test)
     return bench
 
@@ -233,14 +218,18 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     bench = both_left()
     before = len(bench.simulated_aid.told)
     bench.restart()
+    session, tuning = bench.runner.session, bench.tuner.session
+    assert session is not None
+    assert tuning is not None
+    assert session.board.event > tuning.board.event
+    of_test = (session.board.boot, session.board.event)
+    assert (bench.client.boot, bench.client.last_event) == of_test, "the board goes on there"
     why = "session 1 goes first: is it the same person?"
     assert bench.ask("SYST:ERR?") == [f'111,"tuning 1 waits: {why}"']
     for command in ("PAUS", "CONT", "ABOR", "ANSW FIRST"):
-        (refused,) = bench.ask(f"TUNE:{command}")
-        assert refused == (
-            'ERROR -221,"the tuning waits until the test is over: SESS:ABOR ends that"'
-        )
-    assert f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
+        refused = 'ERROR -221,"the tuning waits until the test is over: SESS:ABOR ends that"'
+        assert bench.ask(f"TUNE:{command}") == [refused]
+    assert asks(bench, why)
     bench.run(20 * S)
     assert json.loads(bench.ask("SESS:RES?")[0])["ears"][0]["tones"] > 3
     assert bench.ask("SESS:ABOR") == ["OK"]
@@ -251,23 +240,19 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert bench.ask("SESS:STAR") == ['ERROR -221,"a tuning is under way: TUNE:ABOR ends it"']
     assert bench.ask("TUNE:CONT") == ["OK"]
     bench.go_on()
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
-    records = read_journal(JOURNAL, disk=bench.simulated_disk).records
-    assert replay_from(TuningHeader, records).differences == []
-    test = read_journal(DATA / "session-000001.journal", disk=bench.simulated_disk).records
-    in_test, in_tuning = (
-        [r for r in each if r.get("event", {}).get("what") == ButtonPressed.WHAT]
-        for each in (test, records)
-    )
-    assert in_test != []
-    assert in_tuning == [], "the presses are those of the test"
+    assert bench.tuning.outcome == SessionOutcome.COMPLETE
+    assert bench.replayed().differences == []
+
+    def presses(journal: Path) -> list[Any]:
+        records = read_journal(journal, disk=bench.simulated_disk).records
+        return [r for r in records if r.get("event", {}).get("what") == ButtonPressed.WHAT]
+
+    assert presses(DATA / "session-000001.journal") != []
+    assert presses(JOURNAL) == [], "the presses are those of the test"
 
 
 def test_an_aid_is_away_since_the_tuning_was_left_and_not_since_the_start() -> None:
-    bench = Bench(Chooser())
-    bench.tune(comparisons_max=FEW)
-    bench.run_to("comparison", 1)
+    bench = under_way(1, comparisons_max=FEW)
     bench.clock.us += 10 * 60 * S
     bench.restart()
     bench.aids.vanish()
@@ -275,146 +260,106 @@ def test_an_aid_is_away_since_the_tuning_was_left_and_not_since_the_start() -> N
     assert bench.tuner.session is not None
     assert bench.tuner.session.test.waits_why == ()
     bench.aids.there = True
-    bench.until(lambda: bench.tuner.aid.greeted is not None)
+    bench.meet()
     assert bench.tuner.session.test.waits_why != ()
 
 
-def test_of_a_test_and_a_tuning_that_were_left_the_board_goes_on_where_the_test_was() -> None:
-    bench = both_left()
-    bench.restart()
-    test, tuning = bench.runner.session, bench.tuner.session
-    assert test is not None
-    assert tuning is not None
-    assert test.board.event > tuning.board.event
-    assert (bench.client.boot, bench.client.last_event) == (test.board.boot, test.board.event)
-
-
 def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
-    bench = Bench(Chooser())
-    bench.tune("P-A", comparisons_max=5)
-    bench.run_to("comparison", 2)
+    bench = under_way(2, "P-A", comparisons_max=5)
     bench.clock.us += 3600 * S
     played = len(bench.simulated_aid.played)
     bench.restart()
     bench.run(20 * S)
     assert len(bench.simulated_aid.played) == played
     why = "it was broken off 60 minutes ago: is it the same person?"
-    assert f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
+    assert asks(bench, why)
     bench.swap_board(SimulatedBoard(a_listener(), boot=2, name="pico"))
     bench.until(lambda: bench.tuner.foreign != ())
-    (refused,) = bench.ask("TUNE:CONT")
-    assert (
-        "kind of tone generator: now there is 'pico', it began with 'sim': use what it" in refused
-    )
+    foreign = "kind of tone generator: now there is 'pico', it began with 'sim': use what it"
+    assert foreign in bench.ask("TUNE:CONT")[0]
     bench.swap_board(SimulatedBoard(a_listener(), boot=3))
     bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
     bench.go_on()
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
+    assert bench.tuning.outcome == SessionOutcome.COMPLETE
 
 
-def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
+def left_alone() -> Bench:
     bench = Bench()
     bench.tune(comparisons_max=FEW)
     bench.go_on()
-    tuning = bench.tuner.last_test
-    assert tuning is not None
-    assert tuning.state == State.PAUSED
-    assert tuning.estimator.comparison_count == SILENT_MAX - 1
+    return bench
+
+
+@pytest.mark.parametrize("goes_on", [lambda _: Continued(), ButtonPressed])
+def test_when_nobody_presses_it_is_paused_until_the_operator_goes_on_or_somebody_presses(
+    goes_on: Callable[[int], Event],
+) -> None:
+    bench = left_alone()
+    assert bench.tuning.state == State.PAUSED
+    assert bench.tuning.estimator.comparison_count == SILENT_MAX - 1
     assert bench.of("nobody-answers") == [{"comparisons": SILENT_MAX}]
     bench.person = Chooser()
-    bench.tuner.feed(Continued())
+    bench.tuner.feed(goes_on(bench.clock.us))
     bench.go_on()
-    assert tuning.outcome == SessionOutcome.COMPLETE
-
-
-def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
-    bench = Bench()
-    bench.tune(comparisons_max=FEW)
-    bench.go_on()
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.state == State.PAUSED
-    bench.person = Chooser()
-    bench.tuner.feed(ButtonPressed(bench.clock.us))
-    bench.go_on()
-    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
+    assert bench.tuning.outcome == SessionOutcome.COMPLETE
 
 
 def test_a_press_after_a_long_standstill_of_the_device_is_not_believed_either() -> None:
-    bench = Bench()
-    bench.tune(comparisons_max=FEW)
-    bench.go_on()
+    bench = left_alone()
     bench.step()
     bench.clock.us += AWAY_US  # nothing is looked at meanwhile, and the press is told first
     bench.tuner.notice(notices.ButtonPressed(bench.client.last_event + 1, bench.board.now_us, 1))
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.state == State.PAUSED
-    assert bench.tuner.last_test.waits_why != ()
+    assert bench.tuning.state == State.PAUSED
+    assert bench.tuning.waits_why != ()
 
 
 def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
-    bench = Bench()
-    bench.tune()
+    bench = under_way(0)
     bench.tuner.feed(Paused())
     bench.tuner.feed(ButtonPressed(bench.clock.us))
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.state == State.PAUSED
+    assert bench.tuning.state == State.PAUSED
 
 
-def has_begun_anew(bench: Bench) -> bool:
-    return len(bench.of("speech")) >= 3
-
-
-def press(bench: Bench, after_us: int) -> None:
-    """Let so much time pass, and have somebody press."""
-    bench.clock.us += after_us
-    bench.tuner.feed(ButtonPressed(bench.clock.us))
-
-
-def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun() -> None:
-    presses = iter([500_000, 100_000])  # after the beginning of the first sound of the second round
-    told = list[str]()
-    for after_us in presses:
-        bench = Bench()
-        bench.tune()
-        bench.when(partial(has_begun_anew, bench), partial(press, bench, after_us))
-        bench.run_to("comparison", 1)
-        told.append(bench.of("comparison")[0]["answer"])
-    assert told == ["first", "second"]
-
-
-def test_a_press_before_both_were_heard_counts_as_stray() -> None:
+@pytest.mark.parametrize(("after_us", "answer"), [(500_000, "first"), (100_000, "second")])
+def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun(
+    after_us: int, answer: str
+) -> None:
+    """It comes so long after the beginning of the first sound of the second round."""
     bench = Bench()
     bench.tune()
-    bench.run_to("speech", 1)
-    bench.tuner.feed(ButtonPressed(bench.clock.us))
-    bench.step()
-    assert bench.tuner.last_test is not None
-    assert bench.tuner.last_test.result().stray_presses == 1
-    assert not bench.of("comparison")
+
+    def press() -> None:
+        bench.clock.us += after_us
+        bench.tuner.feed(ButtonPressed(bench.clock.us))
+
+    bench.when(lambda: len(bench.of("speech")) >= 3, press)
+    bench.run_to("comparison", 1)
+    assert bench.of("comparison")[0]["answer"] == answer
 
 
-@pytest.mark.parametrize(("button", "answer"), [(HEARD_BUTTON, "second"), (UNSURE_BUTTON, "same")])
-def test_each_button_of_the_tone_generator_answers(button: int, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("sounds", "button", "answers"),
+    [(1, HEARD_BUTTON, []), (2, HEARD_BUTTON, ["second"]), (2, UNSURE_BUTTON, ["same"])],
+)
+def test_each_button_answers_once_both_were_heard_and_is_stray_before(
+    sounds: int, button: int, answers: list[str]
+) -> None:
     """The second says that there is no difference."""
     bench = Bench()
     bench.tune()
-    bench.run_to("speech", 2)
-    board = bench.board
-    board.hand.intend(Press(S // 2, S // 10, button), board.now_us)
+    bench.run_to("speech", sounds)
+    bench.board.hand.intend(Press(S // 2, S // 10, button), bench.board.now_us)
     bench.run(S)
-    assert [about["answer"] for about in bench.of("comparison")] == [answer]
+    assert [about["answer"] for about in bench.of("comparison")] == answers
+    assert bench.tuning.result().stray_presses == 1 - len(answers)
 
 
 def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:
-    bench = Bench(Chooser())
-    bench.tune()
-    bench.run_to("comparison", 3)
+    bench = under_way(3)
     bench.tuner.feed(Aborted())
     bench.go_on()
     bench.step()
-    assert bench.tuner.last_test is not None
-    result = bench.tuner.last_test.result()
+    result = bench.tuning.result()
     assert (result.outcome, result.comparisons) == (SessionOutcome.ABORTED, 3)
     assert bench.simulated_aid.setting.values_db() == result.setting_db
 
@@ -429,24 +374,19 @@ def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
 
 def test_an_aid_that_takes_less_than_the_tuning_began_with_is_asked_for_no_more() -> None:
     """Of the same fit, by its own word; and what it allows it is asked for as before."""
-    bench = Bench(Chooser(Setting(12.0, -12.0, 12.0, 12.0)))
-    bench.tune(comparisons_max=FEW)
-    bench.run_to("comparison", 3)
-    bench.aids.vanish()
-    bench.step()
-    less = bench.aid = replace(bench.simulated_aid, limit_db=1.5, told=[], played=[])
-    bench.aids.there = True
+    bench = under_way(3, comparisons_max=FEW, wish=Setting(12.0, -12.0, 12.0, 12.0))
+    less = replace(bench.simulated_aid, limit_db=1.5, told=[], played=[])
+    bench.plug(less)
     bench.go_on()
     bench.run(S)
     assert {*less.told} <= {"hello", "play", "stop"}, "it is not left where the tuning ended"
     assert all(max(map(abs, each.values_db())) <= 1.5 for each in less.played)
     assert bench.of("setting") == []
     (over,) = bench.of("finished")
-    assert re.fullmatch(
-        r"the hearing aid refused play-speech: \w+_db is -?[\d.]+; allowed is -1.5 to 1.5 dB",
-        say(over["why"]),
-    )
-    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    (why,) = over["why"]
+    assert (why.code, dict(why.parts)["command"]) == (Code.AID_REFUSED, "play-speech")
+    assert re.fullmatch(r"\w+_db is -?[\d.]+; allowed is -1.5 to 1.5 dB", dict(why.parts)["told"])
+    state = bench.replayed()
     assert (state.differences, state.test.outcome) == ([], SessionOutcome.ABORTED)
 
 
@@ -481,10 +421,8 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
     for step in steps:
         match step:
             case "own aid" | "other aid":
-                bench.aids.vanish()
-                bench.step()
-                bench.aid = aid = own if step == "own aid" else other
-                bench.aids.there = True
+                aid = own if step == "own aid" else other
+                bench.plug(aid)
             case "own board" | "other board":
                 bench.until(lambda: bench.client.connected)
                 boot, name = boot + 1, "sim" if step == "own board" else "pico"
@@ -506,5 +444,4 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
                 assert bench.tuner.last.header.settings.fit == aid.fit
             assert "play" not in sounded or in_test is None or in_test is not bench.runner.session
     for path in bench.data.journals(TUNING):
-        state = replay_from(TuningHeader, read_journal(path, disk=bench.simulated_disk).records)
-        assert state.differences == []
+        assert bench.replayed(path).differences == []

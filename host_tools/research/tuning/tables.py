@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.preferences import PEOPLE
-from firmware_py.comparisons.outcomes import Finding
+from firmware_py.comparisons.result import Finding
 from host_tools.research.tuning.course import (
     COMPARISONS,
     COUNTS,

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
-from firmware_py.comparisons.outcomes import Finding
-from firmware_py.comparisons.result import TuningResult
+from firmware_py.comparisons.result import Finding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.journal import FORMAT_VERSION, read_journal
 from firmware_py.journal.records import encode_line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.comparisons.outcomes import Finding
+from firmware_py.comparisons.result import Finding
 from host_tools.errors import HostError
 from host_tools.research.tuning import __main__ as command
 from host_tools.research.tuning.__main__ import main
