@@ -16,7 +16,7 @@ _SETTING: Final = several(number(-LIMIT_DB_MAX, LIMIT_DB_MAX, "dB"), COUNT, COUN
 _WISH: Final = several(number(-WISH_DB_MAX, WISH_DB_MAX, "dB"), COUNT, COUNT)
 
 
-class Finding(StrEnum):
+class TuningFinding(StrEnum):
     """What the answers tell."""
 
     WISH = "wish"  # the person wants another setting than the prescription, or just that
@@ -30,7 +30,7 @@ class TuningResult(Result):
 
     # "": the tuning is not over, and this is the result so far
     outcome: Annotated[str, one_of(*SessionOutcome, "")]
-    finding: Annotated[str, one_of(*Finding)]
+    finding: Annotated[str, one_of(*TuningFinding)]
     # what the aid is left at: differences from the prescription
     setting_db: Annotated[tuple[float, ...], _SETTING]
     # `wish_db`, `low_db`, `high_db`: what the person wants, inferred from the answers and from what

@@ -22,7 +22,7 @@ from firmware_py.comparisons.events import (
     StopSpeech,
     UseSetting,
 )
-from firmware_py.comparisons.result import Finding, TuningResult
+from firmware_py.comparisons.result import TuningFinding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.comparisons.space import PRESCRIPTION
 from firmware_py.inference.preference.answer import Answer
@@ -316,18 +316,20 @@ def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
     count = estimator.comparison_count
     if count < COMPARISONS_MIN or count >= comparisons_max:
         return count >= comparisons_max
-    return finding_of(estimator) == Finding.WISH or estimator.listens < NOBODY_LISTENS
+    return finding_of(estimator) == TuningFinding.WISH or estimator.listens < NOBODY_LISTENS
 
 
-def finding_of(estimator: PreferenceEstimator) -> Finding:
+def finding_of(estimator: PreferenceEstimator) -> TuningFinding:
     if estimator.listens < LISTENS_MIN:
-        return Finding.NONE
-    return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE
+        return TuningFinding.NONE
+    return (
+        TuningFinding.WISH if estimator.expected_regret <= REGRET_ENOUGH else TuningFinding.UNSURE
+    )
 
 
 def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
     """Return the setting to leave the aid at."""
-    if finding_of(estimator) == Finding.NONE:
+    if finding_of(estimator) == TuningFinding.NONE:
         return PRESCRIPTION.values_db()
     return tuple(map(float, estimator.best()))
 
@@ -335,8 +337,8 @@ def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
 def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
     """Yield what makes the result less than sure."""
     match finding_of(estimator):
-        case Finding.NONE:
+        case TuningFinding.NONE:
             changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
             yield reason(Code.CHANGED if changed else Code.NO_WISH)
-        case Finding.UNSURE:
+        case TuningFinding.UNSURE:
             yield reason(Code.NOT_SURE)

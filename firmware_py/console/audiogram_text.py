@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Final
 
 from firmware_py.terms.outcomes import MaskingMark
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.route import RIGHT, ROUTES, Route
+from firmware_py.terms.shown_threshold import Kind, as_shown
 
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
@@ -80,7 +80,7 @@ def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
             if any(each.masking == mark for each in thresholds)
         ]
         parts += marked
-    if any(read(each).kind == Kind.INFERRED for each in chain(*ears.values())):
+    if any(as_shown(each).kind == Kind.INFERRED for each in chain(*ears.values())):
         parts.append(f"{INFERRED} inferred, not asked there")
     parts += [f"{BAND} 95 % band", "v no response, ? perhaps", "^ all heard"]
     return "   ".join(parts)
@@ -107,7 +107,7 @@ def _with_room(
     shown: list[tuple[tuple[Route, Sequence[ThresholdResult]], int]] = []
     for route, thresholds in ears.items():
         if route.by_bone:
-            asked = [each for each in thresholds if read(each).kind != Kind.INFERRED]
+            asked = [each for each in thresholds if as_shown(each).kind != Kind.INFERRED]
             shown.append(((route, asked), -1 if route.ear == RIGHT else len(by_air)))
         else:
             shown.append(((route, thresholds), by_air.index(route)))
@@ -127,7 +127,7 @@ def _grid() -> list[list[str]]:
 
 
 def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> None:
-    reading = read(found)
+    reading = as_shown(found)
     if reading.low_db_hl is None or reading.high_db_hl is None:
         return
     for row in range(_row(reading.low_db_hl), _row(reading.high_db_hl) + 1):
@@ -135,13 +135,13 @@ def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> Non
 
 
 def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, shift: int) -> None:
-    level_db_hl = read(found).level_db_hl
+    level_db_hl = as_shown(found).level_db_hl
     if level_db_hl is not None:
         _put(rows, found.frequency_hz, level_db_hl, symbol, shift)
 
 
 def _symbol(route: Route, found: ThresholdResult) -> str:
-    kind = read(found).kind
+    kind = as_shown(found).kind
     if kind == Kind.INFERRED:
         return INFERRED
     own = route.character(found.masking or MaskingMark.NOT_MASKED)

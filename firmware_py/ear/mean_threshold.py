@@ -22,8 +22,8 @@ import numpy as np
 
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.reading import Kind, Reading, read
 from firmware_py.terms.results import GRADES, PTA4_FREQUENCIES_HZ, EarResult, MeanThreshold
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold, as_shown
 from firmware_py.terms.verdicts import may_conclude
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
@@ -132,17 +132,19 @@ def outside_hz(found: EarResult) -> list[int]:
     return [f for f in PTA4_FREQUENCIES_HZ if f not in {t.frequency_hz for t in found.thresholds}]
 
 
-def _four(found: EarResult) -> dict[int, Reading]:
+def _four(found: EarResult) -> dict[int, ShownThreshold]:
     return {
-        t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
+        t.frequency_hz: as_shown(t)
+        for t in found.thresholds
+        if t.frequency_hz in PTA4_FREQUENCIES_HZ
     }
 
 
-def _is_beyond(reading: Reading) -> bool:
+def _is_beyond(reading: ShownThreshold) -> bool:
     return reading.limit != Bound.NONE or reading.kind == Kind.PERHAPS_ABOVE
 
 
-def _bound_of(four: Mapping[int, Reading]) -> tuple[Bound, dict[int, float]]:
+def _bound_of(four: Mapping[int, ShownThreshold]) -> tuple[Bound, dict[int, float]]:
     """Return what the mean is by what the four are, and the limits that stand for thresholds."""
     found = {each.bound for each in four.values()}
     bound = next((each for each in (Bound.AT_LEAST, Bound.AT_MOST) if each in found), Bound.NONE)

@@ -33,10 +33,10 @@ from firmware_py.findings.inferred_gap import infer_sum
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.level import Level, Spread
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.reading import Kind, level_of, read
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, EARS, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
+from firmware_py.terms.shown_threshold import Kind, as_shown, level_of
 from firmware_py.terms.verdicts import may_compare
 
 GAP_DB: Final = 15.0
@@ -216,13 +216,13 @@ def _levels(ear: EarResult) -> dict[int, Level]:
     found = {}
     for each in ear.thresholds:
         hz, level = each.frequency_hz, level_of(each)
-        perhaps = ear.route.by_bone and read(each).kind == Kind.PERHAPS_ABOVE
+        perhaps = ear.route.by_bone and as_shown(each).kind == Kind.PERHAPS_ABOVE
         if level is None or (perhaps and not _may_be_felt(each)):
             continue
         if level.inferred:
             below = [t for t in asked if t.frequency_hz < hz][-1:]
             above = [t for t in asked if t.frequency_hz > hz][:1]
-            doubtful = any(read(t).doubtful for t in below + above)
+            doubtful = any(as_shown(t).doubtful for t in below + above)
             level = replace(level, open_above=level.open_above or doubtful, doubtful=doubtful)
         found[hz] = level
     return found

@@ -35,10 +35,10 @@ from itertools import combinations, pairwise, starmap
 from typing import Final
 
 from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
-from firmware_py.terms.reading import level_of, read
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.shown_threshold import as_shown, level_of
 from firmware_py.terms.verdicts import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
@@ -177,7 +177,7 @@ def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
 
 def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference | None:
     high, low = level_of(worse), level_of(better)
-    asked = all(read(each).known_db_hl is not None for each in (worse, better))
+    asked = all(as_shown(each).known_db_hl is not None for each in (worse, better))
     if not asked or high is None or low is None:
         return None
     # The ears were asked apart: their errors add up as if they were independent.

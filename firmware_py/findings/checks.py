@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.ear.ear import EarTest
-from firmware_py.presenting.answers_given import AnswersGiven, Given
+from firmware_py.presenting.answers_given import Answered, AnswersGiven
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.settings import Settings
@@ -67,7 +67,7 @@ class Checks:
         )  # fmt: skip
 
 
-def _clear_tones(found: EarResult, ear: EarTest, given: AnswersGiven) -> list[Given]:
+def _clear_tones(found: EarResult, ear: EarTest, given: AnswersGiven) -> list[Answered]:
     if found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE) or not ear.observations:
         return []
     # With more noise in the other ear even a clear tone may not be heard, and a check is played to

@@ -22,8 +22,8 @@ from typing import Any, Final
 from firmware_py.findings.iso7029 import TABLE
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person, Sex
-from firmware_py.terms.reading import level_of
 from firmware_py.terms.results import SessionResult, ThresholdResult
+from firmware_py.terms.shown_threshold import level_of
 from firmware_py.terms.verdicts import may_conclude
 
 STANDARD: Final = "ISO 7029:2017"

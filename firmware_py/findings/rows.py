@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.printable import printable
-from firmware_py.terms.reading import Kind, Reading
 from firmware_py.terms.reasons import Reason, round_part
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold
 
 Row = dict[str, Any]
 Cell = Row | int | float | str  # of a table: a row, a number, or what somebody wrote
@@ -48,7 +48,7 @@ def share_row(share: float | None) -> Row:
     return row("percent", percent=100.0 * share)
 
 
-def level_row(reading: Reading | None, *, wide: bool = False) -> Row:
+def level_row(reading: ShownThreshold | None, *, wide: bool = False) -> Row:
     """Return a threshold in short: its code says whether it is a limit, or was inferred.
 
     `wide`: its band is wider than was wanted.
@@ -64,7 +64,7 @@ def level_row(reading: Reading | None, *, wide: bool = False) -> Row:
     return row("wide", value=told) if wide else told
 
 
-def band_row(reading: Reading | None) -> Row:
+def band_row(reading: ShownThreshold | None) -> Row:
     """Return the 95 % band of a threshold; of one that was inferred it says so."""
     if reading is None or reading.low_db_hl is None or reading.high_db_hl is None:
         return no_value()

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from firmware_py.terms.outcomes import Outcome, SessionOutcome, Verdict
-from firmware_py.terms.reading import is_wide
 from firmware_py.terms.reasons import in_nominal_db
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.settings import Settings
+from firmware_py.terms.shown_threshold import is_wide
 from firmware_py.terms.verdicts import Judged, has_thresholds, may_conclude
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted

@@ -14,7 +14,7 @@ from firmware_py.console.wording import (
 )
 from firmware_py.ear.levels import Highest
 from firmware_py.findings.convention import in_convention
-from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import is_final
 from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
@@ -32,11 +32,11 @@ from firmware_py.sessions.archive import DAMAGED, Entry, glance
 from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.outcomes import MaskingMark
-from firmware_py.terms.reading import read
 from firmware_py.terms.reasons import Reason, as_json
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import EAR, Route
 from firmware_py.terms.settings import OFF
+from firmware_py.terms.shown_threshold import as_shown
 from firmware_py.terms.verdicts import has_thresholds
 from firmware_py.terms.words import say
 
@@ -180,7 +180,7 @@ def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
 
 
 def _figures(found: ThresholdResult) -> str:
-    reading, sd = read(found), found.sd_db
+    reading, sd = as_shown(found), found.sd_db
     figures = "-,-" if sd is None else f"{reading.level_db_hl:.1f},{sd:.1f}"
     marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
     return f"{found.frequency_hz},{figures},{','.join(marks)}"

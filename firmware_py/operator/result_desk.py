@@ -29,7 +29,13 @@ from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.source import Source
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number
 from firmware_py.session.hearing import HearingTest
-from firmware_py.sessions.archive import ArchiveError, Ends, Found, recorded_ends, require_result
+from firmware_py.sessions.archive import (
+    ArchiveError,
+    Ends,
+    FinishedSession,
+    recorded_ends,
+    require_result,
+)
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader, not_finished
@@ -222,7 +228,7 @@ class ResultDesk:
         recorded = self._runner.recorded
         return recorded.header.session if number is None and recorded is not None else number
 
-    def _find(self, number: int) -> Found:
+    def _find(self, number: int) -> FinishedSession:
         """Return what an earlier session found."""
         with _refusing_session(number):
             return require_result(self._ends(number))

@@ -9,10 +9,10 @@ from firmware_py.findings.rows import Cell, Row, band_row, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source
 from firmware_py.terms.person import FEMALE
-from firmware_py.terms.reading import read
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.shown_threshold import as_shown
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 
 _NO_NORM: Final = {
@@ -55,7 +55,7 @@ def confirmed_rows(source: Source) -> Iterator[Row]:
             if clinical is not None:
                 yield row(
                     "confirmed-beside", ear=str(ear.route), frequency_hz=found.frequency_hz,
-                    level=level, band=band_row(read(clinical)), **source.unit,
+                    level=level, band=band_row(as_shown(clinical)), **source.unit,
                 )  # fmt: skip
 
 

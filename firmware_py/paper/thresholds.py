@@ -9,10 +9,10 @@ from firmware_py.findings.rows import Cell, Row, band_row, count_row, level_row,
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import verdict_row
 from firmware_py.paper.source import Source
-from firmware_py.presenting.answers_given import Given
+from firmware_py.presenting.answers_given import Answered
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Verdict
-from firmware_py.terms.reading import Kind, is_wide, read
 from firmware_py.terms.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.terms.shown_threshold import Kind, as_shown, is_wide
 from firmware_py.terms.verdicts import has_thresholds
 
 Mark = tuple[Sequence[str], Row]
@@ -51,7 +51,7 @@ def _parts(source: Source, ear: EarResult) -> Iterator[Row]:
     for kind, code in PARTS.items():
         if found := _of_kind(ear, kind):
             yield row(code, frequencies_hz=_hertz(found))
-    if doubtful := [each for each in ear.thresholds if read(each).doubtful]:
+    if doubtful := [each for each in ear.thresholds if as_shown(each).doubtful]:
         yield row("part-doubtful", frequencies_hz=_hertz(doubtful))
 
 
@@ -69,7 +69,7 @@ def _measured_row(source: Source, ear: EarResult, measured: list[ThresholdResult
 
 
 def _of_kind(ear: EarResult, kind: Kind) -> list[ThresholdResult]:
-    return [each for each in ear.thresholds if read(each).kind == kind]
+    return [each for each in ear.thresholds if as_shown(each).kind == kind]
 
 
 def _hertz(found: Iterable[ThresholdResult]) -> list[int]:
@@ -90,10 +90,10 @@ def threshold_tables(source: Source) -> list[Table]:
 
 def _thresholds(source: Source, ear: EarResult) -> Table:
     found = ear.thresholds
-    levels = [level_row(read(t), wide=_is_wide(source, ear, t)) for t in found]
+    levels = [level_row(as_shown(t), wide=_is_wide(source, ear, t)) for t in found]
     rows: list[tuple[Row, list[Cell]]] = [
         (row("row-level", ear=str(ear.route), **source.unit), [*levels]),
-        (row("row-band"), [band_row(read(t)) for t in found]),
+        (row("row-band"), [band_row(as_shown(t)) for t in found]),
     ]
     noise = masking_levels(source, ear)
     if noise:
@@ -145,7 +145,7 @@ def legend_of(source: Source) -> Iterator[Mark]:
 
 
 def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
-    readings = {ear.route: [read(t) for t in ear.thresholds] for ear in ears}
+    readings = {ear.route: [as_shown(t) for t in ear.thresholds] for ear in ears}
     masked = {
         route.transducer
         for route, found in readings.items()
@@ -166,7 +166,7 @@ def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
         yield ("confirmed",), row("mark-confirmed")
 
 
-def _tones(source: Source, answers: Sequence[Given]) -> Iterator[Mark]:
+def _tones(source: Source, answers: Sequence[Answered]) -> Iterator[Mark]:
     heard = {each.heard for each in answers}
     for answer, value in ANSWERS.items():
         if value in heard:
@@ -181,7 +181,7 @@ def _tones(source: Source, answers: Sequence[Given]) -> Iterator[Mark]:
 
 
 def _signs(source: Source) -> Iterator[Mark]:
-    readings = [(ear, t, read(t)) for ear in source.ears for t in ear.thresholds]
+    readings = [(ear, t, as_shown(t)) for ear in source.ears for t in ear.thresholds]
     if {reading.kind for *_, reading in readings} & {Kind.ABOVE, Kind.PERHAPS_ABOVE}:
         yield ("arrow", source.ears[-1].route.ear), row("mark-arrow")
     if source.given is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from firmware_py.comparisons.result import Finding, TuningResult
+from firmware_py.comparisons.result import TuningFinding, TuningResult
 from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.findings.rows import Cell, Row, no_value, row
 from firmware_py.inference.preference.regret import off_db
@@ -61,7 +61,7 @@ def setting_table(
 
 
 def _is_known(result: TuningResult) -> bool:
-    return result.finding != Finding.NONE
+    return result.finding != TuningFinding.NONE
 
 
 def _change(value_db: float) -> Row:

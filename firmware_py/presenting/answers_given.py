@@ -14,7 +14,7 @@ from firmware_py.terms.route import Route
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Answered:
     """A presentation that was answered."""
 
     route: Route
@@ -54,7 +54,7 @@ class AnswersGiven:
     """The answers of a test."""
 
     def __init__(self) -> None:
-        self.all: list[Given] = []  # each one that was told, in order
+        self.all: list[Answered] = []  # each one that was told, in order
 
     def add(
         self, now_us: int, number: int, presenter: Presenter, answer: Answer, *,
@@ -63,12 +63,12 @@ class AnswersGiven:
         """Take the answer to the presentation of this number, which is over."""
         trial, due = presenter.trial, presenter.noise.due
         assert trial.presentation is not None, "it is over"
-        self.all.append(Given(
+        self.all.append(Answered(
             trial.route, trial.presentation, due.level_db_hl if due else None, number, answer.heard,
             now_us, answer.response_us, of_ear_check,
         ))  # fmt: skip
 
-    def _of(self, route: Route) -> list[Given]:
+    def _of(self, route: Route) -> list[Answered]:
         return [each for each in self.all if each.route == route and not each.of_ear_check]
 
     @property

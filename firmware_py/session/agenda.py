@@ -22,7 +22,7 @@ from firmware_py.terms.settings import BETTER, Settings
 
 
 @dataclass(frozen=True)
-class Known:
+class SessionState:
     """What the reasons of a session are asked about."""
 
     settings: Settings
@@ -105,7 +105,7 @@ Step = Present | AskEar | Wait | WantBehindNoise | AskAgain | BeginConfirmation 
 Steps = Sequence[Step]
 
 
-def placed(known: Known, route: Route, *steps: Step, noise: bool = False) -> Steps:
+def placed(known: SessionState, route: Route, *steps: Step, noise: bool = False) -> Steps:
     """Return steps of a route, or to wait until what plays is where it takes them.
 
     `noise`: in the other ear, where a route has it now and then only.
@@ -120,7 +120,7 @@ class WhichEarIsWhich:
 
     words = "`which-ear`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         return (Present(*known.ear_check.tone()),) if known.ear_check.under_way else ()
 
 
@@ -133,7 +133,7 @@ class EarByAir:
 
     words = "an ear by air"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         route = next_by_air(known.settings, known.by_air)
         return () if route is None else placed(known, route, AskEar(route))
 
@@ -146,7 +146,7 @@ class BehindNoise:
 
     words = "`more-noise`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         return _check(known, known.cross_hearing.next_check(placed=True))
 
 
@@ -155,7 +155,7 @@ class AskedAgain:
 
     words = "an ear again"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         """Propose what is wanted on the way, and the ear if all is in its place for it."""
         wanted, again = known.asked_again()
         steps: list[Step] = [WantBehindNoise(each) for each in wanted]
@@ -170,7 +170,7 @@ class AskedAgainElsewhere:
 
     words = "an ear again, elsewhere"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         _, again = known.asked_again()
         return () if again is None else placed(known, again.route, noise=True)
 
@@ -180,7 +180,7 @@ class MoreNoise:
 
     words = "`more-noise`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         return _check(known, known.cross_hearing.next_check())
 
 
@@ -189,7 +189,7 @@ class WhoHearsBeforeBone:
 
     words = "`who-hears`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         return _who_hears(known, known.by_air) if known.cross_hearing.bone.next_route() else ()
 
 
@@ -198,7 +198,7 @@ class EarByBone:
 
     words = "an ear by bone"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         route = known.cross_hearing.bone.next_route()
         return () if route is None else placed(known, route, AskEar(route))
 
@@ -208,7 +208,7 @@ class ConfirmEar:
 
     words = "`confirm`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         for ear in known.by_air:
             if ear.frequencies_to_confirm_hz:
                 return placed(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
@@ -220,7 +220,7 @@ class WhoHears:
 
     words = "`who-hears`"
 
-    def propose(self, known: Known, /) -> Steps:
+    def propose(self, known: SessionState, /) -> Steps:
         return _who_hears(known, known.cross_hearing.ears.values())
 
 
@@ -253,11 +253,11 @@ def _familiar_level(ear: EarTest) -> float:
     return float("inf") if level is None else level
 
 
-def _check(known: Known, check: tuple[Route, Presentation] | None) -> Steps:
+def _check(known: SessionState, check: tuple[Route, Presentation] | None) -> Steps:
     return () if check is None else placed(known, check[0], Present(*check), noise=True)
 
 
-def _who_hears(known: Known, ears: Iterable[EarTest]) -> Steps:
+def _who_hears(known: SessionState, ears: Iterable[EarTest]) -> Steps:
     for ear in ears:
         if ear.asks_equipment:
             return placed(known, ear.route, BeginWhoHears(ear.route), AskEar(ear.route))

@@ -238,7 +238,7 @@ class HearingTest:
                     return False
             return True
 
-        known = agenda.Known(self.settings, self.cross_hearing, self.ear_check)
+        known = agenda.SessionState(self.settings, self.cross_hearing, self.ear_check)
         found = take_first(agenda.SESSION_REASONS, known, do)
         return actions if found else [*actions, *self._finish(SessionOutcome.COMPLETE)]
 

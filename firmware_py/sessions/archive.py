@@ -70,7 +70,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Found(Ends):
+class FinishedSession(Ends):
     """The same of a session that is finished."""
 
     result: SessionResult
@@ -161,7 +161,7 @@ def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:
         raise ForeignError(f"{path}: {error}") from None
 
 
-def recorded_result(path: Path, disk: Disk | None = None) -> Found:
+def recorded_result(path: Path, disk: Disk | None = None) -> FinishedSession:
     """Return the header and the result of a journal that `read_whole` reads.
 
     Raises
@@ -174,10 +174,10 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     return require_result(recorded_ends(path, disk))
 
 
-def require_result(ends: Ends) -> Found:
+def require_result(ends: Ends) -> FinishedSession:
     """Return what was found; `UnfinishedError` if there is no result."""
     if ends.result is not None:
-        return Found(ends.header, ends.result, ends.course)
+        return FinishedSession(ends.header, ends.result, ends.course)
     raise UnfinishedError(ends.header)
 
 

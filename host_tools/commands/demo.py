@@ -18,10 +18,10 @@ from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.findings.air_bone_gap import gaps_of
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import AIR, BONE, Route
 from firmware_py.terms.settings import AUTOMATIC, BOTH, OFF
+from firmware_py.terms.shown_threshold import Kind, as_shown
 from host_tools.commands.export.gaps import loss_notes
 from host_tools.devices import simulation
 from host_tools.devices.live import (
@@ -279,7 +279,7 @@ def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
     By bone without those that either ear may have answered, in spite of noise or for want of it.
     """
     for found in ear.thresholds:
-        reading = read(found)
+        reading = as_shown(found)
         if not truth.knows(found.frequency_hz):
             continue
         if ear.route.by_bone and reading.doubtful:

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from firmware_py.terms.outcomes import UNSURE, Bound
 from firmware_py.terms.printable import show
-from firmware_py.terms.reading import NUMBERS, SIGNS, Kind
 from firmware_py.terms.reasons import Reason, Reasons, reasons_at
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes, spell_routes
+from firmware_py.terms.shown_threshold import NUMBERS, SIGNS, Kind
 from firmware_py.terms.tells import Tell
 from host_tools.errors import HostError
 

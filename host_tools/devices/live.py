@@ -14,10 +14,10 @@ from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
 from firmware_py.console.wording import readable
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, shorten
 from firmware_py.terms.person import Person
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import SettingError, Settings
+from firmware_py.terms.shown_threshold import Kind, as_shown
 from firmware_py.terms.verdicts import has_thresholds
 from firmware_py.terms.words import say
 from host_tools.colours import (
@@ -375,7 +375,7 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
 
 
 def _show(found: ThresholdResult) -> str:
-    reading = read(found)
+    reading = as_shown(found)
     if reading.kind == Kind.INFERRED:
         return f"{INFERRED}{reading.sign}{reading.level_db_hl:.0f}"
     if reading.measured_db_hl is not None:
@@ -385,7 +385,7 @@ def _show(found: ThresholdResult) -> str:
 
 def _half_width_db(found: ThresholdResult) -> float | None:
     """Return half of a band; what was inferred and may lie beyond a limit has no such number."""
-    reading = read(found)
+    reading = as_shown(found)
     is_open = reading.low_open or reading.high_open
     return None if reading.kind == Kind.INFERRED and is_open else found.half_width_db
 

@@ -9,7 +9,7 @@ from device.simulator.hearing import SimulatedTest
 from firmware_py.ear import agenda, course
 from firmware_py.ear.ear import EarTest
 from firmware_py.session import hearing
-from firmware_py.session.agenda import SESSION_REASONS, Known
+from firmware_py.session.agenda import SESSION_REASONS, SessionState
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.settings import Settings
 from tests.session.driver import Driver, Listener, two_ears
@@ -92,7 +92,7 @@ def test_a_reason_that_is_asked_changes_nothing(
 
 def test_what_a_session_asks_about_is_what_it_knows() -> None:
     test = SimulatedTest(Settings(ears="left"), two_ears(left=20.0, right=20.0)).test
-    known = Known(test.settings, test.cross_hearing, test.ear_check)
+    known = SessionState(test.settings, test.cross_hearing, test.ear_check)
     steps = [each.propose(known) for each in SESSION_REASONS]
 
     assert [bool(each) for each in steps] == [False, True, *[False] * 9]

@@ -14,8 +14,8 @@ from scipy import stats
 
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.mean_threshold import GRADES_DB_HL, mean_threshold, pta4_posterior, shares_of
-from firmware_py.findings.finished import result_as_json as finished_result
 from firmware_py.findings.grades import SURE, PersonGrade, grades_said, grades_told, person_grade
+from firmware_py.findings.result_json import result_as_json as finished_result
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.terms.results import (

@@ -16,7 +16,7 @@ import pytest
 
 from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType, gaps_of
 from firmware_py.findings.convention import higher
-from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.result_json import result_as_json
 from firmware_py.terms.outcomes import Bound, MaskingMark
 from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult
 from firmware_py.terms.route import BONE, BY_AIR, RIGHT, Route

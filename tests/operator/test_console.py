@@ -21,7 +21,7 @@ from firmware_py.board.self_check import PARTS
 from firmware_py.calibration import simulated
 from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
-from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import as_told
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal

@@ -15,10 +15,10 @@ from firmware_py.paper.conventions import convention_row
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.person import Person
-from firmware_py.terms.reading import read
 from firmware_py.terms.results import ConfirmedThreshold
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFTY_PERCENT, Settings
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, LEFT_S2, session_of
@@ -198,7 +198,7 @@ def test_the_norm_is_beside_each_threshold(convention: str) -> None:
             continue
         low, _, high = (norm.threshold_db_hl(t.frequency_hz, q) - lower_db for q in SHOWN_SDS)
         assert (told["low"], told["high"]) == (round(low), round(high))
-        is_bound = read(t).doubtful
+        is_bound = as_shown(t).doubtful
         if t.mark == Outcome.MEASURED and t.threshold_db_hl is not None and not is_bound:
             clinical_db_hl = t.threshold_db_hl + lower_db
             assert share == share_row(norm.share_better(t.frequency_hz, clinical_db_hl))

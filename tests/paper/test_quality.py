@@ -15,7 +15,7 @@ from firmware_py.ear.retest import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB, Ret
 from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
 from firmware_py.paper.quality import quality_table, reliability_rows
-from firmware_py.presenting.answers_given import Given, ResponseTimes
+from firmware_py.presenting.answers_given import Answered, ResponseTimes
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
@@ -207,7 +207,7 @@ def test_what_showed_that_nobody_listened_is_told() -> None:
 def test_a_session_of_catch_trials_alone_has_no_number(tmp_path: Path) -> None:
     """The procedure never does this, but the figures have to hold."""
     session = replay_session(cut(LEFT_S2, tmp_path, 1))
-    silence = Given(
+    silence = Answered(
         Route("left"), Presentation(Purpose.CATCH, 1e3, 0.0), None, 1, True, 0, None, False
     )
     session.test.given.all = [silence, replace(silence, number=2)]

@@ -12,9 +12,9 @@ from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.findings.rows import band_row, level_row, share_row
 from firmware_py.paper.thresholds import ear_sentence
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.results import ConfirmedThreshold, ThresholdResult
+from firmware_py.terms.shown_threshold import Kind, as_shown
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, cut, session_of
@@ -67,7 +67,9 @@ def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
     )
     found = replace(ear, outcome=outcome, thresholds=thresholds)
     told = ear_sentence(source, found)
-    kinds = {kind: [t.frequency_hz for t in thresholds if read(t).kind == kind] for kind in Kind}
+    kinds = {
+        kind: [t.frequency_hz for t in thresholds if as_shown(t).kind == kind] for kind in Kind
+    }
 
     assert told["ear"] == "left"
     by_code = {part["code"]: part for part in told["parts"]}
@@ -126,13 +128,13 @@ def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
 def test_a_level_says_what_it_rests_on(masking: MaskingMark, wide: bool) -> None:
     measured = ThresholdResult(1000, Outcome.MEASURED, 34.2, 2.0, 30.0, 38.0, None, masking)
     codes = ["wide"] * wide + ["doubtful"] * (masking == MaskingMark.UNCERTAIN) + ["level"]
-    told = level_row(read(measured), wide=wide)
+    told = level_row(as_shown(measured), wide=wide)
     assert codes_in(told) == codes
     assert [*rows_in(told)][-1] == {"code": "level", "level": 34}
 
 
 def test_what_was_inferred_stands_apart() -> None:
-    found = read(ThresholdResult(2000, Outcome.INFERRED, 34.2, 5.0, 24.0, 44.0, None))
+    found = as_shown(ThresholdResult(2000, Outcome.INFERRED, 34.2, 5.0, 24.0, 44.0, None))
     assert codes_in(level_row(found)) == ["inferred", "level"]
     assert codes_in(band_row(found)) == ["inferred", "band"]
 

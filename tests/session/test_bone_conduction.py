@@ -20,11 +20,11 @@ from firmware_py.findings.air_bone_gap import LossType, gaps_of
 from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
-from firmware_py.terms.reading import read
 from firmware_py.terms.reasons import Code, Reasons, reason
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import SettingError, Settings
+from firmware_py.terms.shown_threshold import as_shown
 from tests.session.driver import replayed
 
 HZ: Final = (500, 1000, 2000, 4000)
@@ -379,7 +379,7 @@ def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
         assert found.masking == MaskingMark.UNCERTAIN
         assert why is not None
         assert why.code.word == open_hz[frequency_hz]
-        assert read(found).symbol == MaskingMark.UNCERTAIN
+        assert as_shown(found).symbol == MaskingMark.UNCERTAIN
         if found.threshold_db_hl is not None:  # else the skin may have felt it
             through_skull_db_hl = left - gap_left.threshold_db_hl(frequency_hz) + 3.0
             better_db_hl = min(right - gap_right, through_skull_db_hl)

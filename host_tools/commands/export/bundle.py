@@ -14,9 +14,9 @@ from firmware_py.board.self_check import was_clock_set
 from firmware_py.console.wording import verdict_words, which_ear_words
 from firmware_py.findings.statements import is_final
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.reading import SIGNS, Kind
 from firmware_py.terms.reasons import reasons_at
 from firmware_py.terms.route import AIR, BONE, BY_AIR
+from firmware_py.terms.shown_threshold import SIGNS, Kind
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from firmware_py.terms.words import say
 from host_tools.commands.export.document_session import (

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
-from firmware_py.terms.reading import Kind
 from firmware_py.terms.route import BY_AIR, BY_BONE, ROUTES, Route
+from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.words import say
 from host_tools.commands.export.cells import (
     ABOUT,

@@ -13,9 +13,9 @@ from typing import Any, Final
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.terms.reading import Kind
 from firmware_py.terms.reasons import Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
+from firmware_py.terms.shown_threshold import Kind
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
 JsonObject = Mapping[str, Any]  # JSON values, as the schema has them

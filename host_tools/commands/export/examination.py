@@ -7,7 +7,7 @@ from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.convention import in_convention
-from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import as_told
 from firmware_py.sessions.archive import (
     UNFINISHED,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.terms.outcomes import MaskingMark
-from firmware_py.terms.reading import Kind
+from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.words import say
 from host_tools.commands.export.cells import Spelling, about, file_of, with_what
 from host_tools.commands.export.document_session import (

@@ -16,7 +16,6 @@ from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.session_record import start
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.person import Person
-from firmware_py.terms.reading import NUMBERS, read
 from firmware_py.terms.reasons import reasons_at
 from firmware_py.terms.record_checks import (
     ResultError,
@@ -29,6 +28,7 @@ from firmware_py.terms.record_checks import (
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import EAR, ROUTE
 from firmware_py.terms.settings import CONDUCTS, SettingError, Settings
+from firmware_py.terms.shown_threshold import NUMBERS, as_shown
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, JsonObject
 from host_tools.commands.export.schema import check_session
@@ -188,7 +188,7 @@ def _check_result(told: JsonObject) -> None:
         for at, (each, threshold) in enumerate(
             zip(ear["thresholds"], found.thresholds, strict=True)
         ):
-            shown = read(threshold)
+            shown = as_shown(threshold)
             for name in READ:
                 where = f"{place}.thresholds[{at}].reading.{name}"
                 _check_fits(where, each["reading"][name], getattr(shown, name))

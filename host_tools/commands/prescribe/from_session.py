@@ -15,10 +15,10 @@ from firmware_py.console.wording import verdict_words
 from firmware_py.findings.convention import ear_in_convention, shift_db
 from firmware_py.operator.replies import whose_line
 from firmware_py.terms.outcomes import Outcome, Verdict
-from firmware_py.terms.reading import Kind, is_wide, read
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import BY_AIR, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.shown_threshold import Kind, as_shown, is_wide
 from firmware_py.terms.verdicts import may_conclude
 from firmware_py.terms.words import say
 from host_tools.commands.prescribe.gap_part import GapPart, gap_part
@@ -106,7 +106,7 @@ def _thresholds(session: RecordedSession, result: EarResult) -> Taken:
         np.array(within).T,
         session.calibration.state != UNCALIBRATED,
         _wide_db(shown, session),
-        tuple(found.frequency_hz for found in shown if read(found).doubtful),
+        tuple(found.frequency_hz for found in shown if as_shown(found).doubtful),
     )
 
 
@@ -157,7 +157,7 @@ def _point_db_hl(mean_db_hl: float, found: ThresholdResult, inferred_max_db_hl: 
 
     What was not asked has the number that was inferred for it, or the highest that may be.
     """
-    reading = read(found)
+    reading = as_shown(found)
     if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
         return reading.level_db_hl
     if found.mark == Outcome.INFERRED:
@@ -175,7 +175,7 @@ def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
 
     Beyond it, between limits, it would have more gain than what was asked there.
     """
-    readings = [read(found) for found in thresholds]
+    readings = [as_shown(found) for found in thresholds]
     limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]
     return max(limits_db_hl, default=THRESHOLD_LIMITS_DB_HL[1])
 
@@ -183,7 +183,7 @@ def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
 def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
     """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
     low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
-    reading = read(found)
+    reading = as_shown(found)
     if reading.kind == Kind.ABOVE and reading.level_db_hl is not None:
         low_db_hl = reading.level_db_hl
     elif reading.kind == Kind.AT_MOST and reading.level_db_hl is not None:

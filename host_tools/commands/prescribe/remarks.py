@@ -17,8 +17,8 @@ from firmware_py.findings.rows import Row, row, share_row
 from firmware_py.paper.head import state_row, why_nothing_follows
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.terms.outcomes import Bound, Verdict
-from firmware_py.terms.reading import read
 from firmware_py.terms.route import BY_AIR
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gap_part import GapMark, GapPart
 from host_tools.commands.prescribe.signs import sign_rows
@@ -141,7 +141,7 @@ def given_rows(ears: Ears) -> Iterator[Row]:
 
 def _beyond(ear: EarPrescription) -> dict[int, object]:
     """Return whether the rule was given another level than that of the audiogram, by frequency."""
-    levels = [read(found).level_db_hl for found in ear.given.clinical]
+    levels = [as_shown(found).level_db_hl for found in ear.given.clinical]
     at = zip(ear.frequencies_hz, levels, ear.threshold_db_hl, strict=True)
     return {f: level is not None and abs(level - db) >= LEAST_DB for f, level, db in at}
 

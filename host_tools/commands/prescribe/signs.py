@@ -6,7 +6,7 @@ from typing import Final
 from device.hearing_aid.rules import within_publication
 from firmware_py.findings.rows import Row, level_row, row
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.reading import read
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gap_part import GapMark
 
@@ -29,7 +29,7 @@ EXPLAINED: Final = (
 
 def threshold_row(ear: EarPrescription, k: int) -> Row:
     """Return a threshold as the paper of its audiogram has it."""
-    return level_row(read(ear.given.found[k]), wide=ear.frequencies_hz[k] in ear.given.wide_db)
+    return level_row(as_shown(ear.given.found[k]), wide=ear.frequencies_hz[k] in ear.given.wide_db)
 
 
 def sign_of(ear: EarPrescription, k: int) -> str:

@@ -20,8 +20,8 @@ from firmware_py.paper.head import state_row, verdict_row
 from firmware_py.paper.source import Source
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
-from firmware_py.terms.reading import is_wide, read
 from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.shown_threshold import as_shown, is_wide
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from host_tools.papers import Shown
 from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial
@@ -100,7 +100,7 @@ def audiogram_as_json(
 
 def _over_it(ear: EarResult, source: Source) -> JsonObject:
     """Return symbols with their bands alone: of an ear by bone, or of one not replayed."""
-    readings = map(read, ear.thresholds)
+    readings = map(as_shown, ear.thresholds)
     thresholds = [
         {**told, "low_db_hl": reading.low_db_hl, "high_db_hl": reading.high_db_hl}
         for told, reading in zip(_thresholds_as_json(ear, source), readings, strict=True)
@@ -135,7 +135,7 @@ def asked_tones(tested: EarTest) -> list[Presentation]:
 
 
 def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
-    reading = read(found)
+    reading = as_shown(found)
     return {
         "frequency_hz": found.frequency_hz,
         "kind": reading.kind,

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from firmware_py.console.audiogram_text import axis_unit, draw_audiogram
 from firmware_py.findings.convention import in_convention
-from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.result_json import result_as_json
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.source import Source

@@ -29,9 +29,9 @@ from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.inference.kernel import Array
 from firmware_py.terms.level import Level
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.settings import BRISK, CLINICAL
+from firmware_py.terms.shown_threshold import Kind, as_shown
 from firmware_py.terms.verdicts import may_conclude
 from host_tools.recordings.as_recorded import KnownThresholds
 
@@ -80,7 +80,7 @@ class EarPosterior:
         """Take an ear of a session; None: nothing is sure enough to be compared."""
         if not may_conclude(found):
             return None
-        readings = {t.frequency_hz: read(t) for t in found.thresholds}
+        readings = {t.frequency_hz: as_shown(t) for t in found.thresholds}
         known = [
             f for f, each in readings.items() if each.known_db_hl is not None and not each.doubtful
         ]

@@ -19,8 +19,8 @@ from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.reading import Kind, Reading
 from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
@@ -153,7 +153,9 @@ class Entry:
 
 def mean_row(db_hl: float, bound: Bound, inferred: bool) -> Row:
     """Return the mean threshold of an ear; `inferred`: a number in it was not measured."""
-    return level_row(Reading(Kind.INFERRED if inferred else Kind.MEASURED, db_hl, limit=bound))
+    return level_row(
+        ShownThreshold(Kind.INFERRED if inferred else Kind.MEASURED, db_hl, limit=bound)
+    )
 
 
 def entry_of(path: Path) -> Entry:

@@ -14,10 +14,10 @@ from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
 from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.reading import threshold_as_json
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import LEFT, RIGHT
 from firmware_py.terms.settings import FIFTY_PERCENT
+from firmware_py.terms.shown_threshold import threshold_as_json
 from host_tools.commands.sessions.change import (
     Change,
     EarPosterior,

@@ -5,8 +5,8 @@ from importlib.resources import files
 
 from firmware_py.findings.rows import row
 from firmware_py.platform.version import full_version
-from firmware_py.terms.reading import read
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.shown_threshold import as_shown
 from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
 from host_tools.commands.sessions.people_paper import (
@@ -62,7 +62,7 @@ def _charts(visits: Sequence[Visit], nominal: bool, shown: Shown) -> str:
                 for visit in visits
                 if ear in visit.ears
                 for each in visit.ears[ear].thresholds
-                if each.frequency_hz == f and (reading := read(each)).level_db_hl is not None
+                if each.frequency_hz == f and (reading := as_shown(each)).level_db_hl is not None
             ]
             for ear in EARS
         }

@@ -20,11 +20,11 @@ from firmware_py.findings.rows import (
 from firmware_py.paper import blocks
 from firmware_py.paper.head import state_row, verdict_row
 from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.reading import Kind, Reading, read
 from firmware_py.terms.reasons import NOMINAL_DB, UNIT
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold, as_shown
 from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions import change
 from host_tools.commands.sessions.change import SHIFT_DB, Shift
@@ -167,7 +167,7 @@ def _thresholds(visits: Sequence[Visit], unit: dict[str, str]) -> Iterator[block
     for ear in EARS:
         lines: list[tuple[Row, list[Cell]]] = []
         for visit in (each for each in visits if ear in each.ears):
-            found = {each.frequency_hz: read(each) for each in visit.ears[ear].thresholds}
+            found = {each.frequency_hz: as_shown(each) for each in visit.ears[ear].thresholds}
             readings = [found.get(f) for f in AUDIOGRAM_FREQUENCIES_HZ]
             lines.append((_of_visit(visit, visit.ears[ear]), [*map(level_row, readings)]))
             lines.append((row("row-band"), [*map(band_row, readings)]))
@@ -242,9 +242,9 @@ def _shifts(found: Comparison) -> blocks.Table:
     return blocks.table(caption, columns, lines, of=found.ear, main=1)
 
 
-def _reading(shift: Shift, bound: Bound | None) -> Reading | None:
+def _reading(shift: Shift, bound: Bound | None) -> ShownThreshold | None:
     """Return a shift as a level is read; None: nothing is known of it."""
     if bound is None:
         return None
     low_db, high_db = (shift.low_db, shift.high_db) if bound == Bound.NONE else (None, None)
-    return Reading(Kind.MEASURED, shift.mean_db, low_db, high_db, limit=bound)
+    return ShownThreshold(Kind.MEASURED, shift.mean_db, low_db, high_db, limit=bound)

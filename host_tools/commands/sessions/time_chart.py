@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware_py.terms.reading import Kind, Reading
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold
 from host_tools.drawings.symbols import symbol_table
 from host_tools.papers.html import escape
 
@@ -18,7 +18,7 @@ TICKS_DB_HL: Final = (0, 20, 40, 60, 80, 100, 120)
 
 
 # When; a reading that has a level; and whether the test that it is of is valid.
-Point = tuple[float, Reading, bool]
+Point = tuple[float, ShownThreshold, bool]
 
 
 def chart(
@@ -82,7 +82,7 @@ def _line(at: Sequence[Point]) -> str:
     return f'<path class="way" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in way)}"/>'
 
 
-def _draw_point(ear: str, x: float, point: Reading, valid: bool) -> str:
+def _draw_point(ear: str, x: float, point: ShownThreshold, valid: bool) -> str:
     inferred = point.kind == Kind.INFERRED
     drawn = ""
     if point.low_db_hl is not None and point.high_db_hl is not None:

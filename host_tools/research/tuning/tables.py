@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.preferences import PEOPLE
-from firmware_py.comparisons.result import Finding
+from firmware_py.comparisons.result import TuningFinding
 from host_tools.research.tuning.course import (
     COMPARISONS,
     COUNTS,
@@ -62,7 +62,7 @@ def procedure_table(tuned: Sequence[Tuned]) -> list[str]:
             continue
         found = [
             f"{np.mean([each.finding == finding for each in some]):.0%}"
-            for finding in (Finding.WISH, Finding.UNSURE, Finding.NONE)
+            for finding in (TuningFinding.WISH, TuningFinding.UNSURE, TuningFinding.NONE)
         ]
         low, middle, high = np.quantile([each.comparisons for each in some], [0.1, 0.5, 0.9])
         minutes = np.median([each.seconds for each in some]) / 60.0

@@ -14,9 +14,9 @@ from rich.console import Console
 
 from firmware_py.operator.replies import pairs, result_words
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
-from firmware_py.terms.reading import read
 from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.route import Route
+from firmware_py.terms.shown_threshold import as_shown
 from firmware_py.terms.tells import BoardLostTold, Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
@@ -202,4 +202,6 @@ def test_a_result_that_was_told_reads_as_the_one_that_was_recorded(
     recorded = replace(session.result, ears=(replace(ear, thresholds=(found, *rest)),))
     told = told_result(result_words(recorded, session.header, named=False))
 
-    assert [*map(read, told.ears[0].thresholds)] == [*map(read, recorded.ears[0].thresholds)]
+    assert [*map(as_shown, told.ears[0].thresholds)] == [
+        *map(as_shown, recorded.ears[0].thresholds)
+    ]

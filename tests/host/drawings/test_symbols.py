@@ -9,8 +9,8 @@ import pytest
 from firmware_py.console import audiogram_text as console
 from firmware_py.ear.marks import THIRD_OCTAVE
 from firmware_py.terms.outcomes import MaskingMark
-from firmware_py.terms.reading import Kind
 from firmware_py.terms.route import LEFT, RIGHT, ROUTES, Route
+from firmware_py.terms.shown_threshold import Kind
 from host_tools import drawing_js
 from host_tools.drawings import drawing
 from host_tools.drawings.symbols import symbol_table

@@ -9,7 +9,7 @@ from firmware_py.paper import blocks
 from firmware_py.paper.blocks import Paper, section
 from firmware_py.platform.version import full_version
 from firmware_py.terms.outcomes import MaskingMark
-from firmware_py.terms.reading import Kind
+from firmware_py.terms.shown_threshold import Kind
 from host_tools import drawing_js
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, EarComparison, Estimate, Row

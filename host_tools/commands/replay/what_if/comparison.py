@@ -8,8 +8,8 @@ from typing import Any, Final, Self
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.terms.reading import Kind, read
 from firmware_py.terms.route import Route
+from firmware_py.terms.shown_threshold import Kind, as_shown
 from firmware_py.terms.verdicts import has_thresholds
 from firmware_py.terms.words import SENTENCES
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
@@ -147,7 +147,7 @@ def _ear(session: ReplayedSession, ear: EarTest, supposed: ThresholdEstimator) -
     )
     floor_db_hl = session.settings.level_min_db_hl
     found = session.result.by_route[ear.route]
-    readings = {t.frequency_hz: read(t) for t in found.thresholds}
+    readings = {t.frequency_hz: as_shown(t) for t in found.thresholds}
     rows = [
         Row(
             f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other,

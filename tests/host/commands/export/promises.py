@@ -14,9 +14,9 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.statements import as_told
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.outcomes import Outcome, WhichEar
-from firmware_py.terms.reading import read
 from firmware_py.terms.results import SessionResult, ThresholdResult
 from firmware_py.terms.route import Route
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import Encode
 from tests.host.commands.export.every_form import Leaf, leaves_of
@@ -112,7 +112,7 @@ def come_back(encode: Encode) -> None:
         for name in ("right", "left"):
             for found in each.result.by_route[Route(name)].thresholds:
                 reading = ears[name].by_air.get(float(found.frequency_hz))
-                known_db_hl = read(found).known_db_hl
+                known_db_hl = as_shown(found).known_db_hl
                 if known_db_hl is None:
                     assert reading is None, "inferred or incomplete: it is not known"
                     continue
@@ -155,7 +155,7 @@ def _tenths(*levels: float | None) -> set[float]:
 
 
 def _levels_of(thresholds: Iterable[ThresholdResult]) -> set[float]:
-    return _tenths(*(read(found).level_db_hl for found in thresholds))
+    return _tenths(*(as_shown(found).level_db_hl for found in thresholds))
 
 
 def _names_of(levels: set[float], told: Iterable[Leaf]) -> set[str]:

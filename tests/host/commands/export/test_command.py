@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from firmware_py.findings.finished import threshold_with_width
+from firmware_py.findings.result_json import threshold_with_width
 from firmware_py.findings.statements import as_told
 from firmware_py.journal import read_journal
 from firmware_py.sessions.archive import recorded_result

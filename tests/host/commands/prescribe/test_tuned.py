@@ -10,7 +10,7 @@ from rich.console import Console
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
-from firmware_py.comparisons.result import Finding, TuningResult
+from firmware_py.comparisons.result import TuningFinding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.journal import FORMAT_VERSION, read_journal
 from firmware_py.journal.records import encode_line
@@ -39,11 +39,11 @@ from tests.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 pytestmark = pytest.mark.xdist_group("recorded")
 
 WISH = TuningResult(
-    "complete", Finding.WISH, (3.0, 4.0, 0.0, -1.0), (3.1, 4.2, 0.3, -1.2), (1.1, 2.2, -1.3, -2.4),
-    (5.1, 6.2, 2.3, 0.4), 0.5, 17, 3, 0, 0, (),
+    "complete", TuningFinding.WISH, (3.0, 4.0, 0.0, -1.0), (3.1, 4.2, 0.3, -1.2),
+    (1.1, 2.2, -1.3, -2.4), (5.1, 6.2, 2.3, 0.4), 0.5, 17, 3, 0, 0, (),
 )  # fmt: skip
 NONE = TuningResult(
-    "complete", Finding.NONE, (0.0,) * 4, (0.7, 0.8, 0.6, -0.9), (-9.7,) * 4, (9.8,) * 4,
+    "complete", TuningFinding.NONE, (0.0,) * 4, (0.7, 0.8, 0.6, -0.9), (-9.7,) * 4, (9.8,) * 4,
     5.7, 16, 4, 0, 0, (reason(Code.NO_WISH),),
 )  # fmt: skip
 

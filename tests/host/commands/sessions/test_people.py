@@ -20,8 +20,8 @@ from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.rows import LEAST_SHARE, Row, band_row, level_row
 from firmware_py.journal import read_journal
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.reading import read
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.sessions import people as people_module
 from host_tools.commands.sessions.change import (
@@ -544,7 +544,7 @@ def test_the_page_has_every_threshold_of_every_session(people: dict[str, Person]
     assert [each["of"] for each in tables] == ["left"]
     (_, *hertz), lines = tables[0]["columns"], [cells for _, cells in tables[0]["rows"]]
     for number, visit in enumerate(person.visits):
-        found = {each.frequency_hz: read(each) for each in visit.ears["left"].thresholds}
+        found = {each.frequency_hz: as_shown(each) for each in visit.ears["left"].thresholds}
         assert lines[2 * number] == [level_row(found.get(f)) for f in hertz]
         assert lines[2 * number + 1] == [band_row(found.get(f)) for f in hertz]
     page = people_page([(person, person.comparisons())], "en")

@@ -13,8 +13,8 @@ from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
-from firmware_py.terms.reading import read
 from firmware_py.terms.settings import Settings
+from firmware_py.terms.shown_threshold import as_shown
 from host_tools.catalogue import language_of
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module
@@ -122,7 +122,7 @@ def test_a_firmware_is_followed_at_its_console(
     assert view.calibration == "SIMULATED"
     # What is shown of a band ends where the levels end that could be asked, and is open there.
     recorded, told = (
-        [(replace(each, low_db_hl=None, high_db_hl=None), read(each)) for each in thresholds]
+        [(replace(each, low_db_hl=None, high_db_hl=None), as_shown(each)) for each in thresholds]
         for thresholds in (ear.thresholds, view.ears[0].thresholds)
     )
     assert any(reading.high_open for _, reading in recorded)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.comparisons.result import Finding
+from firmware_py.comparisons.result import TuningFinding
 from host_tools.errors import HostError
 from host_tools.research.tuning import __main__ as command
 from host_tools.research.tuning.__main__ import main
@@ -31,9 +31,9 @@ def test_the_procedure_ends(kind: str) -> None:
 
 def test_an_honest_person_is_helped_and_one_who_does_not_listen_changes_nothing() -> None:
     honest, first = run_tuning(drawn_person(2)), run_tuning(drawn_person(2, "first"))
-    assert honest.finding != Finding.NONE
+    assert honest.finding != TuningFinding.NONE
     assert honest.regret < honest.before / 3.0
-    assert (first.finding, first.regret) == (Finding.NONE, first.before)
+    assert (first.finding, first.regret) == (TuningFinding.NONE, first.before)
     lines = procedure_table([honest, first])
     assert len(lines) == 4
     assert len({line.count("|") for line in lines}) == 1
@@ -76,7 +76,7 @@ def nothing_found(job: tuple[str, Person]) -> Course:
 
 
 def wish_found(person: Person) -> Tuned:
-    return Tuned(person, Finding.WISH, 12, 90.0, 0.25, 1.0)
+    return Tuned(person, TuningFinding.WISH, 12, 90.0, 0.25, 1.0)
 
 
 def test_the_tables_are_of_everybody_asked_for(

@@ -44,8 +44,8 @@ NUMBERS: Final = {
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A threshold as it is shown; made by `read`."""
+class ShownThreshold:
+    """A threshold as it is shown; made by `as_shown`."""
 
     kind: Kind
     level_db_hl: float | None  # None: `UNKNOWN`
@@ -89,7 +89,7 @@ class Reading:
         return MaskingMark.MASKED if self.masked else MaskingMark.NOT_MASKED
 
 
-def read(found: ThresholdResult) -> Reading:
+def as_shown(found: ThresholdResult) -> ShownThreshold:
     masked = found.masking == MaskingMark.MASKED
     doubtful = found.masking == MaskingMark.UNCERTAIN
     if found.mark == Outcome.INFERRED:
@@ -97,13 +97,15 @@ def read(found: ThresholdResult) -> Reading:
     if found.mark == Outcome.MEASURED:
         return _read_number(found, Kind.MEASURED, masked=masked, doubtful=doubtful)
     if found.limit_db_hl is None:
-        return Reading(Kind.UNKNOWN, None)
+        return ShownThreshold(Kind.UNKNOWN, None)
     kind = _KINDS.get(found.mark, Kind.PERHAPS_ABOVE)
     limit = BEYOND.get(kind, Bound.NONE)
-    return Reading(kind, found.limit_db_hl, limit=limit, masked=masked, doubtful=doubtful)
+    return ShownThreshold(kind, found.limit_db_hl, limit=limit, masked=masked, doubtful=doubtful)
 
 
-def _read_number(found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: bool) -> Reading:
+def _read_number(
+    found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: bool
+) -> ShownThreshold:
     """Read a mark that has numbers: nothing of them lies outside the limits."""
     db_hl, low_db_hl, high_db_hl = found.threshold_db_hl, found.low_db_hl, found.high_db_hl
     assert db_hl is not None, "the mark has numbers"
@@ -112,9 +114,9 @@ def _read_number(found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: 
     level = Level.at(db_hl).within(floor_db_hl, ceiling_db_hl)
     limit = level.bound or Bound.NONE
     if low_db_hl is None or high_db_hl is None:  # it was not measured here
-        return Reading(kind, level.low_db, limit=limit, masked=masked, doubtful=doubtful)
+        return ShownThreshold(kind, level.low_db, limit=limit, masked=masked, doubtful=doubtful)
     band = Level(min(low_db_hl, db_hl), max(high_db_hl, db_hl)).within(floor_db_hl, ceiling_db_hl)
-    return Reading(
+    return ShownThreshold(
         kind, level.low_db, band.low_db, band.high_db, band.open_below, band.open_above,
         limit, masked, doubtful,
     )  # fmt: skip
@@ -122,7 +124,7 @@ def _read_number(found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: 
 
 def level_of(found: ThresholdResult) -> Level | None:
     """Return what is known of a threshold: a number with its SD, or a limit; None: nothing."""
-    reading = read(found)
+    reading = as_shown(found)
     if reading.level_db_hl is None:
         return None
     db_hl = reading.level_db_hl - PERHAPS_BELOW_DB * (reading.kind == Kind.PERHAPS_ABOVE)
@@ -139,7 +141,7 @@ def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
     A masked threshold has no `air_bone_gap_db`: that is a supposition about the other ear, and
     reads as a finding about this one.
     """
-    reading, told, inferred = read(found), as_json(found), None
+    reading, told, inferred = as_shown(found), as_json(found), None
     shown = {name: getattr(reading, name) for name in SHOWN}
     if found.mark in WITH_NUMBERS:
         told["threshold_db_hl"] = reading.level_db_hl

@@ -12,9 +12,9 @@ from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.findings.convention import convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.reading import is_wide, threshold_as_json
 from firmware_py.terms.results import MeanThreshold, SessionResult, ThresholdResult
 from firmware_py.terms.settings import FIFTY_PERCENT, Settings
+from firmware_py.terms.shown_threshold import is_wide, threshold_as_json
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
-from firmware_py.terms.reading import Kind, Reading, read, threshold_as_json
 from firmware_py.terms.results import ThresholdResult
+from firmware_py.terms.shown_threshold import Kind, ShownThreshold, as_shown, threshold_as_json
 
 NO_NUMBERS = (None, None, None, None)
 NUMBERS = (34.0, 2.0, 30.0, 38.0)
@@ -30,7 +30,7 @@ def test_every_mark_has_its_reading(
     mark: Outcome, numbers: tuple[float | None, ...], limit_db_hl: float | None,
     kind: Kind, level_db_hl: float | None,
 ) -> None:  # fmt: skip
-    found = read(ThresholdResult(1000, mark, *numbers, limit_db_hl))  # type: ignore[arg-type,call-arg]
+    found = as_shown(ThresholdResult(1000, mark, *numbers, limit_db_hl))  # type: ignore[arg-type,call-arg]
     sure = kind in (Kind.MEASURED, Kind.ABOVE, Kind.AT_MOST)
 
     assert (found.kind, found.level_db_hl) == (kind, level_db_hl)
@@ -42,18 +42,18 @@ def test_every_mark_has_its_reading(
 
 def test_a_threshold_without_a_band_is_read_without_one() -> None:
     told = ThresholdResult(1000, Outcome.MEASURED, 34.0, None, None, None, None)
-    assert read(told) == Reading(Kind.MEASURED, 34.0)
+    assert as_shown(told) == ShownThreshold(Kind.MEASURED, 34.0)
     assert told.half_width_db is None
 
 
 @pytest.mark.parametrize("masking", [*MaskingMark, None])
 def test_only_what_was_asked_can_be_masked(masking: MaskingMark | None) -> None:
-    measured = read(ThresholdResult(1000, Outcome.MEASURED, *NUMBERS, None, masking))
-    inferred = read(ThresholdResult(1000, Outcome.INFERRED, *NUMBERS, None, masking))
+    measured = as_shown(ThresholdResult(1000, Outcome.MEASURED, *NUMBERS, None, masking))
+    inferred = as_shown(ThresholdResult(1000, Outcome.INFERRED, *NUMBERS, None, masking))
 
     assert measured.masked == (masking == MaskingMark.MASKED)
     assert measured.doubtful == (masking == MaskingMark.UNCERTAIN)
-    assert inferred == Reading(Kind.INFERRED, 34.0, 30.0, 38.0)
+    assert inferred == ShownThreshold(Kind.INFERRED, 34.0, 30.0, 38.0)
     assert (measured.symbol, inferred.symbol) == (masking or "none", None)
 
 
@@ -79,7 +79,7 @@ def test_what_lies_beyond_the_limits_is_at_least_or_at_most_the_limit(
     numbers: tuple[float, float, float], sign: str,
     shown: tuple[float, float, float], is_open: tuple[bool, bool],
 ) -> None:  # fmt: skip
-    found = read(within(*numbers, "inferred"))
+    found = as_shown(within(*numbers, "inferred"))
 
     assert (found.level_db_hl, found.low_db_hl, found.high_db_hl) == shown
     assert (found.sign, found.low_open, found.high_open) == (sign, *is_open)
@@ -94,7 +94,7 @@ def test_a_band_has_its_level_in_it_and_both_are_within_the_limits(
 ) -> None:
     low_db_hl, level_db_hl, high_db_hl = sorted(levels_db_hl)
     found = within(level_db_hl, low_db_hl, high_db_hl, mark)
-    reading, told = read(found), threshold_as_json(found)
+    reading, told = as_shown(found), threshold_as_json(found)
 
     ends: list[Any] = [-10.0, reading.low_db_hl, reading.level_db_hl, reading.high_db_hl, 100.0]
     assert ends == sorted(ends)
