@@ -12,7 +12,6 @@ from firmware_py.terms.route import Route
 
 Item = Observation | bool  # an answer, or whether a pause had a press
 
-
 # Presses in so many of the pauses, and in so large a part of them, are no accident.
 PAUSES_PRESSED_MIN: Final = 5
 PAUSES_PRESSED_SHARE: Final = 0.1
@@ -81,7 +80,6 @@ class Evidence:
 
     @cached_property
     def pauses(self) -> Pauses:
-        """Return how many pauses count, and how many of them had a press."""
         pressed = [each for each in self.given if isinstance(each, bool)]
         return Pauses(len(pressed), sum(pressed))
 
@@ -105,11 +103,10 @@ class Evidence:
 
     def of_own(self, threshold: Curves) -> Self:
         """Return it for what is the ear's own: what is known of that rests on the tones so far."""
-        given, of_either = without(self.given, self.tones), (*self.of_either, *self.tones)
+        given, either = tuple(without(self.given, self.tones)), (*self.of_either, *self.tones)
         return replace(
-            self, given=tuple(given), of_either=of_either, before_own=len(given),
-            threshold=threshold,
-        )  # fmt: skip
+            self, given=given, of_either=either, before_own=len(given), threshold=threshold
+        )
 
 
 def is_catch(observation: Observation) -> bool:

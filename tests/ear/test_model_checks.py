@@ -1,6 +1,8 @@
 """The checks of the answers themselves, each against a computation of another kind."""
 
 import math
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,17 +11,21 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.ear.attention import Attention
 from firmware_py.ear.evidence import Pauses
+from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.model_checks import (
     RETEST_IMPROBABLE,
     ClearTones,
     ascent_probability,
-    clear_tones,
     tones_away,
 )
 from firmware_py.inference.model import Hyperparameters
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import SessionResult
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 
 DRAWS = 200_000
@@ -77,8 +83,22 @@ def test_an_ear_that_became_worse_by_15_db_is_told_from_one_that_did_not(
     assert share_remarked(15.0) >= power
 
 
-def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss() -> None:
-    found = clear_tones([39.0, 40.0, 41.0, 60.0], [False, False, True, None], [40.0] * 4)
+@pytest.mark.parametrize(("noise_db", "clear_db_hl"), [(2.0, 35.0), (6.0, 40.0)])
+def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss(
+    noise_db: float, clear_db_hl: float
+) -> None:
+    """With a band up to 30 dB HL it is 2.5 SD of the noise above it, and 10 dB at most."""
+    estimator = SimpleNamespace(
+        trial_count=4, frequency_range_hz=(250.0, 8000.0),
+        threshold_band=lambda at_hz, _: (None, np.full(len(at_hz), 30.0)),
+        hyperparameters=Hyperparameters(None, None, noise_db),
+    )  # fmt: skip
+    levels = Levels(Route("left"), Settings(), no_limit)
+    attention = Attention(cast(Any, SimpleNamespace(levels=levels, estimator=estimator)))
+    for above_db, heard in ((-0.1, False), (0.0, False), (1.0, True), (20.0, None)):
+        tone = Presentation(Purpose.MEASURE, 1000.0, clear_db_hl + above_db)
+        attention.answers.append(Observation(tone, heard, NO_COVER))
+    found = attention.clear()
 
     assert found == ClearTones(asked=3, missed=1)
     assert found + ClearTones(10, 2) == ClearTones(13, 3)
