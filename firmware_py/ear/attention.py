@@ -24,25 +24,15 @@ SURPRISING: Final = 0.1
 
 
 class Attention:
-    """The checks of attention of one ear.
-
-    Attributes
-    ----------
-    answers : list of Observation
-        Every tone before the confirmation, in order, those of the familiarisation included.
-    doubted : bool
-        Whether the listener missed a clear tone in the other ear.
-    away_tones, runs_asked_again : int
-        How many tones were answered in runs without attention, and so many runs asked again.
-    """
+    """The checks of attention of one ear."""
 
     def __init__(self, audiogram: ThresholdEstimates) -> None:
         self._audiogram = audiogram
         self._levels = audiogram.levels
         self._estimator = audiogram.estimator
-        self.answers: list[Observation] = []
-        self.doubted = False
-        self.away_tones = 0
+        self.answers: list[Observation] = []  # to every tone before the confirmation, in order
+        self.doubted = False  # whether the listener missed a clear tone in the other ear
+        self.away_tones = 0  # answered in runs without attention, and asked again
         self.runs_asked_again = 0
         follows_air = self._levels.route.kind.follows_air
         self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
@@ -146,7 +136,7 @@ class Attention:
 
     def _is_unheard(self, frequency_hz: float) -> bool:
         """Return whether no check there was heard: the threshold may be higher than believed."""
-        return not any(o.heard is not False for o in self._checks_at(frequency_hz))
+        return all(o.heard is False for o in self._checks_at(frequency_hz))
 
     def forget(self, observations: list[Observation]) -> int:
         """Forget these answers: nobody seems to have listened. Return how many checks are gone."""

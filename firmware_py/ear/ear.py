@@ -40,17 +40,6 @@ NORMAL_DB_HL: Final = 20.0  # by air, at all frequencies: no impairment (WHO 202
 class EarTest:
     """The test of one ear by a route; `prior`: in place of the one that is shipped.
 
-    Attributes
-    ----------
-    due : Ask or None
-        What is asked now, but for silences; None: there is nothing more to present.
-    again_hz : tuple of float
-        Only frequencies near these are asked, again; none: any.
-    asked_for : Counter of Why
-        How many tones were asked for which reason.
-    outcome, why
-        What came out of the ear, as far as that is known, with the reasons for it.
-
     Raises
     ------
     SettingError
@@ -79,11 +68,12 @@ class EarTest:
         self.bracketing = Bracketing(settings, self.audiogram)
         self.retest: Retest | None = None  # once it has begun, as the next
         self.confirmation: Confirmation | None = None
-        self.again_hz: tuple[float, ...] = ()
-        self.asked_for: Counter[Why] = Counter()
+        self.again_hz: tuple[float, ...] = ()  # only near these is asked, again; none: anywhere
+        self.asked_for: Counter[Why] = Counter()  # so many tones
         self.looked_at: set[Why] = set()
+        # What is asked now, but for silences; None: there is nothing more to present.
         self.due: Ask | None = Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
-        self.outcome: Outcome = Outcome.INCOMPLETE
+        self.outcome: Outcome = Outcome.INCOMPLETE  # as far as it is known
         self.why: Reasons = ()
 
     # What is known

@@ -45,28 +45,15 @@ class OtherEar:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The evidence of one ear; a change of it is another one.
+    """The evidence of one ear; a change of it is another one."""
 
-    Parameters
-    ----------
-    given : tuple of Observation or bool
-        What the estimator is given, in order: answers that count, and whether a pause had a press.
-    of_either : tuple of Observation
-        By bone, answers to tones without noise, which either cochlea may have given. What is
-        expected of the `threshold` rests on them: they are not given to the estimator again.
-    before_own : int
-        So many of `given` come before it was asked what is the ear's own.
-    listener : OtherEar or None
-        What another ear told of the listener before; None: nothing did.
-    threshold : Curves or None
-        What was known of this very ear before; None: what people have.
-    """
-
-    given: tuple[Item, ...] = ()
+    given: tuple[Item, ...] = ()  # to the estimator, in order
+    # By bone, answers to tones without noise, which either cochlea may have given. What is expected
+    # of the `threshold` rests on them: they are not given to the estimator again.
     of_either: tuple[Observation, ...] = ()
-    before_own: int = 0
-    listener: OtherEar | None = None
-    threshold: Curves | None = None
+    before_own: int = 0  # so many of `given` come before it was asked what is the ear's own
+    listener: OtherEar | None = None  # what another ear told of the listener before
+    threshold: Curves | None = None  # of this very ear, known before; None: what people have
 
     @cached_property
     def tones(self) -> list[Observation]:

@@ -60,35 +60,19 @@ class Check:
 
 
 class Listening:
-    """The checks of one ear.
-
-    Attributes
-    ----------
-    check : Check
-        The one under way, or the last.
-    checks : int
-        How many were begun.
-    why, last_why : reasons
-        Of the last one, for the operator; and of the last that was about the listener.
-    equipment_asked : bool
-        Whether the operator was asked who hears tones of this ear.
-    equipment_heard_by : str
-        Who, by the word of operator or listener: "operator" or "other-ear"; "": nobody.
-    change : Told or None
-        Whether another listener answered from a tone on; None: nothing made one look.
-    """
+    """The checks of one ear."""
 
     def __init__(self, settings: Settings, belief: Belief, levels: Levels) -> None:
         self._settings = settings
         self._belief = belief
         self._levels = levels
-        self.check = self._familiar(None)
-        self.checks = 0
-        self.why: Reasons = ()
-        self.last_why: Reasons = ()
-        self.equipment_asked = False
-        self.equipment_heard_by = ""
-        self.change: Told | None = None
+        self.check = self._familiar(None)  # the one under way, or the last
+        self.checks = 0  # that were begun
+        self.why: Reasons = ()  # of the last one, for the operator
+        self.last_why: Reasons = ()  # of the last one about the listener
+        self.equipment_asked = False  # whether the operator was asked who hears its tones
+        self.equipment_heard_by = ""  # "operator" or "other-ear", by their word; "": nobody
+        self.change: Told | None = None  # of the listener; None: nothing made one look
 
     @property
     def story(self) -> Told | None:

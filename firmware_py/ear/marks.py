@@ -31,18 +31,13 @@ def is_at(frequency_hz: float, tone_hz: float) -> bool:
 
 
 class Marks:
-    """What the answers of one ear that count show near a frequency.
-
-    Attributes
-    ----------
-    silent_below_min : int
-        Silences below a threshold that it takes.
-    """
+    """What the answers of one ear that count show near a frequency."""
 
     def __init__(self, levels: Levels, answers: Sequence[Observation]) -> None:
         self._levels = levels
         self._asked = [each for each in answers if each.presentation.is_asked]
         follows_air = levels.route.kind.follows_air
+        # Silences below a threshold that it takes.
         self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
     def near(self, frequency_hz: float) -> list[Observation]:

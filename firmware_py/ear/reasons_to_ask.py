@@ -167,24 +167,19 @@ class LimitOnceMore(ReasonToAsk):
     why = Why.LIMIT_ONCE_MORE
 
     def propose(self, look: Look, /) -> Steps:
-        """Propose such a frequency, if the answers are enough otherwise."""
-        f = self.perhaps_beyond_hz(look.ear) if look.enough and look.spare else None
-        return () if f is None else (self.ask((f, look.ear.levels.limit_db_hl(f))),)
-
-    @staticmethod
-    def perhaps_beyond_hz(ear: EarTest) -> int | None:
-        """Return the frequency, None if there is none.
+        """Propose such a frequency, if the answers are enough otherwise.
 
         Whoever hears at the limit, and misses there as well, has a threshold at the limit.
         """
-        marks = ear.audiogram.marks
-        for each in ear.audiogram.estimates():
-            f = each.frequency_hz
-            tones, limit_db_hl = marks.near(f), ear.levels.limit_db_hl(f)
+        if not (look.enough and look.spare):
+            return ()
+        marks, limit_of = look.ear.audiogram.marks, look.ear.levels.limit_db_hl
+        for each in look.ear.audiogram.estimates():
+            tones, limit_db_hl = marks.near(each.frequency_hz), limit_of(each.frequency_hz)
             silent, heard = silent_at(tones, limit_db_hl), answers_above(tones, limit_db_hl)
             if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
-                return f
-        return None
+                return (self.ask((each.frequency_hz, limit_db_hl)),)
+        return ()
 
 
 class Bracket(ReasonToAsk):

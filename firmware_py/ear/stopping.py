@@ -52,14 +52,7 @@ class Stop:
 
 
 class StoppingRule:
-    """Judges after every answer of an ear if there are enough.
-
-    Attributes
-    ----------
-    cap : Reason or None
-        That the tones were used up, once they were: those that are free later are for what was not
-        asked yet, and for bands that the retest made wider.
-    """
+    """Judges after every answer of an ear if there are enough."""
 
     def __init__(
         self,
@@ -76,6 +69,8 @@ class StoppingRule:
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
+        # That the tones were used up, once they were: those that are free later are for what was
+        # not asked yet, and for bands that the retest made wider.
         self.cap: Reason | None = None
 
     def ask_again(self) -> None:

@@ -51,13 +51,7 @@ class Unmasked:
 
 
 class ThresholdEstimates:
-    """The estimator's thresholds at the audiogram frequencies within the range of the test.
-
-    Attributes
-    ----------
-    unmasked : dict of int to Unmasked
-        By frequency, of an ear that is asked again with noise: what is left as it was without.
-    """
+    """The estimator's thresholds at the audiogram frequencies within the range of the test."""
 
     def __init__(self, settings: Settings, belief: "Belief", levels: Levels) -> None:
         self._settings = settings
@@ -65,6 +59,7 @@ class ThresholdEstimates:
         self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
         self.estimator = belief.estimator
         self.levels = levels
+        # By frequency, of an ear that is asked again with noise: what is left as it was without.
         self.unmasked: dict[int, Unmasked] = {}
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
         self._estimated: tuple[Evidence, tuple[Estimate, ...]] | None = None
