@@ -63,24 +63,29 @@ def test_they_come_from_the_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "unreliable"),
+    ("answers", "inattentive", "unreliable"),
     [
-        ([None, None, None], False),  # too few to judge
-        ([None, None, None, None], True),  # silence is like a tone
-        ([None, None, None, False], False),
-        ([True, None, None, False], True),
-        ([True, None, False, False], False),
-        ([True, True, False, False], True),
+        ([None, None, None], False, False),  # too few to judge
+        ([True], False, False),
+        ([True, False, False, False], False, False),
+        ([None, None, None, False], True, False),
+        ([True, None, False, False], True, False),
+        ([True, True, False, False, False], True, False),
+        ([None, None, None, None], True, True),  # silence is like a tone
+        ([True, None, None, False], True, True),
+        ([True, True, False, False], True, True),
     ],
 )
 def test_an_unsure_silence_is_half_a_false_alarm(
-    answers: list[bool | None], unreliable: bool
+    answers: list[bool | None], inattentive: bool, unreliable: bool
 ) -> None:
+    """An attentive listener answers one silence of four at most; half of them mean nothing."""
     trials = catch_trials_of(0.01)
     for answer in answers:
         trials.take_answer(answer)
     sure, unsure = answers.count(True), answers.count(None)
 
+    assert trials.inattentive is inattentive
     assert (trials.judgeable and trials.unreliable) == unreliable
     assert (trials.false_alarms, trials.unsure_alarms) == (sure, unsure)
     counts = {"alarms": sure + unsure, "catches": len(answers)}

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from firmware_py.ear.caps import CONFIRM_TONES_MAX
 from firmware_py.ear.confirmation import Ascents
 from firmware_py.ear.levels import Levels, no_limit
-from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.events import Aborted, Mask, Play
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import Presentation
@@ -17,7 +16,7 @@ from firmware_py.terms.results import ConfirmedThreshold
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import STEP_UP_MAX_DB, Settings
 from host_tools.research.methods.staircase import HEARS_ALL, NOT_REACHED, SETTLED, StaircaseAsha
-from tests.budget import examples, quick
+from tests.budget import examples
 from tests.session.driver import (
     AlwaysPresses,
     Driver,
@@ -115,8 +114,8 @@ def test_a_start_far_above_all_that_was_presented_is_climbed_to() -> None:
 
 def test_a_tone_that_is_heard_on_the_climb_begins_the_rule() -> None:
     run, levels = ascents(80.0, known_db_hl=0.0)
-    answer(run, levels, False)
-    answer(run, levels, True)
+    for heard in (False, True):
+        answer(run, levels, heard)
 
     assert run.tone().level_db_hl == 30.0
     assert found_of(35.0, run, levels).threshold_db_hl == 35.0
@@ -200,36 +199,30 @@ def test_where_the_other_ear_may_hear_it_there_is_noise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("listener", "mark"), [(NeverPresses(), Outcome.NO_RESPONSE), (flat(-99.0), Outcome.HEARS_ALL)]
+    ("listener", "outcome", "confirmed"),
+    [
+        (NeverPresses(), Outcome.NO_RESPONSE, {Outcome.NO_RESPONSE}),
+        (flat(-99.0), Outcome.HEARS_ALL, {Outcome.HEARS_ALL}),
+        (AlwaysPresses(), Outcome.UNRELIABLE, set()),
+    ],
 )
 def test_an_ear_without_thresholds_has_none_by_the_classical_rule(
-    listener: Any, mark: Outcome
+    listener: Any, outcome: Outcome, confirmed: set[Outcome]
 ) -> None:
+    """An unreliable one is not asked."""
     found = run_left_ear(listener, **CONFIRM).ear("left")
 
-    assert found["outcome"] == mark
-    assert {each["mark"] for each in found["confirmed"]} == {mark}
+    assert found["outcome"] == outcome
+    assert {each["mark"] for each in found["confirmed"]} == confirmed
     assert {each["tones"] for each in found["confirmed"]} <= {2, 3, 4}
-
-
-def test_an_unreliable_ear_is_not_confirmed() -> None:
-    found = run_left_ear(AlwaysPresses(), **CONFIRM).ear("left")
-
-    assert (found["outcome"], found["confirmed"]) == (Outcome.UNRELIABLE, [])
-
-
-def in_confirmation(tones: int) -> Driver:
-    """A test of both ears that was led to this tone of the confirmation."""
-    driver = Driver(Settings(**CONFIRM), WORSE_LEFT, can_mask=True)
-    driver.run_to_tone(Purpose.CONFIRM)
-    for _ in range(tones - 1):
-        driver.run_until(lambda action: isinstance(action, Play))
-    return driver
 
 
 def test_what_was_not_ended_is_incomplete_and_the_rest_is_as_it_was() -> None:
     whole = run_to_end(Settings(**CONFIRM), WORSE_LEFT, can_mask=True)
-    driver = in_confirmation(4)
+    driver = Driver(Settings(**CONFIRM), WORSE_LEFT, can_mask=True)
+    driver.run_to_tone(Purpose.CONFIRM)
+    for _ in range(3):
+        driver.run_until(lambda action: isinstance(action, Play))
     driver.feed(Aborted())
     (first, second) = driver.result["ears"]
 
@@ -239,18 +232,3 @@ def test_what_was_not_ended_is_incomplete_and_the_rest_is_as_it_was() -> None:
     for cut, ear in zip((first, second), whole.result["ears"], strict=True):
         assert cut["thresholds"] == ear["thresholds"], "masking is judged as if it were over"
         assert cut["outcome"] == ear["outcome"]
-
-
-@pytest.mark.parametrize("tones", quick([1, 5, 20], 5))
-def test_a_test_that_goes_on_in_the_middle_of_it_ends_as_it_would_have(tones: int) -> None:
-    """Resuming is replaying."""
-    driver = in_confirmation(tones)
-    events = len(driver.events)
-    again = HearingTest(driver.settings)
-    actions = [action for at, event in driver.events for action in again.handle(at, event)]
-    assert actions == driver.actions
-    driver.run()
-    actions += [a for at, event in driver.events[events:] for a in again.handle(at, event)]
-
-    assert actions == driver.actions
-    assert again.result() == driver.test.result()
