@@ -202,57 +202,48 @@ def mark(known: Marks, side: Outcome = Outcome.MEASURED) -> Outcome:
     return known.mark(1000.0, side, 70.0, 90.0)
 
 
+WITHIN: Final = [
+    ([(1000.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.MEASURED),
+    ([(1259.0, 85.0, True), *[(794.0, 75.0, False)] * 2], Outcome.MEASURED),  # a third octave
+    # The ends of the band.
+    ([(1000.0, 70.0, True), (1000.0, 90.0, False), (1000.0, 75.0, False)], Outcome.MEASURED),
+    ([(1000.0, 80.0, None)] * 2, Outcome.MEASURED),  # unsure is both
+    # A silence alone may be an accident.
+    ([(1000.0, 85.0, True), (1000.0, 75.0, False)], Outcome.INFERRED),
+    ([], Outcome.INFERRED),
+    ([(1000.0, 75.0, False), (1000.0, 78.0, False)], Outcome.INFERRED),
+    ([(1000.0, 85.0, True), (1000.0, 82.0, True)], Outcome.INFERRED),
+    ([(1262.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # further away
+    ([(1000.0, 69.9, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # below the band
+    ([(1000.0, 85.0, True), *[(1000.0, 90.1, False)] * 2], Outcome.INFERRED),  # above it
+    ([(1000.0, 100.0, False)], Outcome.INCOMPLETE),  # silent at the limit once, never heard
+    ([(1000.0, 100.0, False)] * 2, Outcome.INCOMPLETE),  # no count makes it sure
+    ([(1000.0, -10.0, True)], Outcome.HEARS_ALL),
+]
+
+
 @pytest.mark.parametrize(
-    ("answers", "expected"),
+    ("side", "answers", "expected"),
     [
-        ([(1000.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.MEASURED),
-        ([(1259.0, 85.0, True), *[(794.0, 75.0, False)] * 2], Outcome.MEASURED),  # a third octave
-        # The ends of the band.
-        ([(1000.0, 70.0, True), (1000.0, 90.0, False), (1000.0, 75.0, False)], Outcome.MEASURED),
-        ([(1000.0, 80.0, None)] * 2, Outcome.MEASURED),  # unsure is both
-        # A silence alone may be an accident.
-        ([(1000.0, 85.0, True), (1000.0, 75.0, False)], Outcome.INFERRED),
-        ([], Outcome.INFERRED),
-        ([(1000.0, 75.0, False), (1000.0, 78.0, False)], Outcome.INFERRED),
-        ([(1000.0, 85.0, True), (1000.0, 82.0, True)], Outcome.INFERRED),
-        ([(1262.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # further away
-        ([(1000.0, 69.9, True), *[(1000.0, 75.0, False)] * 2], Outcome.INFERRED),  # below the band
-        ([(1000.0, 85.0, True), *[(1000.0, 90.1, False)] * 2], Outcome.INFERRED),  # above it
-        ([(1000.0, 100.0, False)], Outcome.INCOMPLETE),  # silent at the limit once, never heard
-        ([(1000.0, 100.0, False)] * 2, Outcome.INCOMPLETE),  # no count makes it sure
-        ([(1000.0, -10.0, True)], Outcome.HEARS_ALL),
+        *((Outcome.MEASURED, *row) for row in WITHIN),
+        # Beyond a limit it has to be asked at the limit.
+        (Outcome.NO_RESPONSE, [(1000.0, 99.0, False)], Outcome.INFERRED),
+        (Outcome.NO_RESPONSE, [(1000.0, 100.0, False)], Outcome.NO_RESPONSE),
+        (Outcome.INCOMPLETE, [(1000.0, 99.0, False)], Outcome.INFERRED),
+        (Outcome.INCOMPLETE, [(1000.0, 100.0, False)], Outcome.INCOMPLETE),
+        (Outcome.INCOMPLETE, [(1000.0, 99.0, True), *TWICE_85], Outcome.INCOMPLETE),
+        (Outcome.HEARS_ALL, [(1000.0, -9.0, True)], Outcome.INFERRED),
+        (Outcome.HEARS_ALL, [(1000.0, -10.0, True)], Outcome.HEARS_ALL),
+        (Outcome.HEARS_ALL, [(1000.0, -10.0, None)], Outcome.INFERRED),
     ],
 )
 def test_a_frequency_is_measured_if_both_sides_were_answered_there(
-    answers: list[tuple[float, float, bool | None]], expected: Outcome
+    side: Outcome, answers: list[tuple[float, float, bool | None]], expected: Outcome
 ) -> None:
-    assert mark(ask(*answers)) == expected
+    assert mark(ask(*answers), side) == expected
 
 
 def test_only_tones_that_count_are_asked() -> None:
     both = [(1000.0, 85.0, True), (1000.0, 75.0, False), (1000.0, 75.0, False)]
     assert mark(ask(*both, purpose=Purpose.CONFIRM)) == Outcome.INFERRED
     assert mark(ask(*both, purpose=Purpose.RETEST)) == Outcome.MEASURED
-
-
-@pytest.mark.parametrize(
-    ("side", "answers", "expected"),
-    [
-        (Outcome.NO_RESPONSE, [(1000.0, 99.0, False)], Outcome.INFERRED),
-        (Outcome.NO_RESPONSE, [(1000.0, 100.0, False)], Outcome.NO_RESPONSE),
-        (Outcome.INCOMPLETE, [(1000.0, 99.0, False)], Outcome.INFERRED),
-        (Outcome.INCOMPLETE, [(1000.0, 100.0, False)], Outcome.INCOMPLETE),
-        (
-            Outcome.INCOMPLETE,
-            [(1000.0, 99.0, True), *[(1000.0, 85.0, False)] * 2],
-            Outcome.INCOMPLETE,
-        ),
-        (Outcome.HEARS_ALL, [(1000.0, -9.0, True)], Outcome.INFERRED),
-        (Outcome.HEARS_ALL, [(1000.0, -10.0, True)], Outcome.HEARS_ALL),
-        (Outcome.HEARS_ALL, [(1000.0, -10.0, None)], Outcome.INFERRED),
-    ],
-)
-def test_beyond_a_limit_it_has_to_be_asked_at_the_limit(
-    side: Outcome, answers: list[tuple[float, float, bool | None]], expected: Outcome
-) -> None:
-    assert mark(ask(*answers), side) == expected
