@@ -108,7 +108,7 @@ def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss(
     ("counted", "inattentive"),
     [
         *((ClearTones(*each), False) for each in ((3, 1), (34, 2), (0, 0))),
-        *((ClearTones(*each), True) for each in ((3, 2), (33, 2), (34, 3))),
+        *((ClearTones(*each), True) for each in ((3, 2), (33, 2), (34, 3), (50, 3))),
         *((Pauses(*each), False) for each in ((30, 4), (51, 5))),
         (Pauses(50, 5), True),
     ],
