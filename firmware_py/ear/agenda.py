@@ -30,27 +30,11 @@ class Proposes(Protocol[Known_contra, Step_co]):
 def take_first(
     reasons: Iterable[Proposes[Known, Done]], known: Known, do: Callable[[Done], bool]
 ) -> bool:
-    """Do the steps that are proposed, reason by reason, until one ends the search.
+    """Do the steps that are proposed, reason by reason, until one ends the search, as `do` says.
 
-    Parameters
-    ----------
-    reasons : iterable of Proposes
-        In the order in which they are asked.
-    known
-        What each is asked about.
-    do : callable
-        Does a step, and returns whether it ends the search.
-
-    Returns
-    -------
-    found : bool
-        Whether one did.
+    Return whether one did.
     """
-    for each in reasons:
-        for step in each.propose(known):
-            if do(step):
-                return True
-    return False
+    return any(do(step) for each in reasons for step in each.propose(known))
 
 
 # The steps of an ear.

@@ -9,9 +9,8 @@ import math
 from functools import cached_property
 from typing import Final
 
-from firmware_py.ear import model_checks
 from firmware_py.ear.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
-from firmware_py.ear.model_checks import ClearTones, clear_margin_db
+from firmware_py.ear.model_checks import CLEAR_MARGIN_DB_MAX, CLEAR_NOISES, ClearTones, tones_away
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 from firmware_py.terms.outcomes import Outcome, Why
 from firmware_py.terms.presentation import Observation, without
@@ -25,25 +24,15 @@ SURPRISING: Final = 0.1
 
 
 class Attention:
-    """The checks of attention of one ear.
-
-    Attributes
-    ----------
-    answers : list of Observation
-        Every tone before the confirmation, in order, those of the familiarisation included.
-    doubted : bool
-        Whether the listener missed a clear tone in the other ear.
-    away_tones : int
-        How many tones were answered in runs without attention, and asked again.
-    """
+    """The checks of attention of one ear."""
 
     def __init__(self, audiogram: ThresholdEstimates) -> None:
         self._audiogram = audiogram
         self._levels = audiogram.levels
         self._estimator = audiogram.estimator
-        self.answers: list[Observation] = []
-        self.doubted = False
-        self.away_tones = 0
+        self.answers: list[Observation] = []  # to every tone before the confirmation, in order
+        self.doubted = False  # whether the listener missed a clear tone in the other ear
+        self.away_tones = 0  # answered in runs without attention, and asked again
         self.runs_asked_again = 0
         follows_air = self._levels.route.kind.follows_air
         self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
@@ -58,12 +47,10 @@ class Attention:
 
     @property
     def checks_asked(self) -> int:
-        """Return how many clear tones were asked as checks."""
         return len(self._checks)
 
     @property
     def checks_missed(self) -> int:
-        """Return how many of them were not answered."""
         return sum(each.heard is False for each in self._checks)
 
     @property
@@ -80,22 +67,25 @@ class Attention:
             return ClearTones()
         low_hz, high_hz = self._estimator.frequency_range_hz
         tones = [
-            (each.presentation, each.heard)
-            for each in self.answers
-            if not any(each is check for check in self._checks)
-            and low_hz <= each.presentation.frequency_hz <= high_hz
+            each
+            for each in without(self.answers, self._checks)
+            if low_hz <= each.presentation.frequency_hz <= high_hz
         ]
-        at_hz = list(dict.fromkeys(tone.frequency_hz for tone, _ in tones))
+        at_hz = list(dict.fromkeys(each.presentation.frequency_hz for each in tones))
         _, high_db_hl = self._estimator.threshold_band(at_hz, BAND_PROBABILITY)
         clear_db_hl = dict(zip(at_hz, (high_db_hl + self._margin_db()).tolist(), strict=True))
-        return self._clear_checks() + model_checks.clear_tones(
-            [tone.level_db_hl for tone, _ in tones],
-            [heard for _, heard in tones],
-            [clear_db_hl[tone.frequency_hz] for tone, _ in tones],
+        # The checks were clear by all that was known before them.
+        checks = [o for o in self._checks if not self._is_unheard(o.presentation.frequency_hz)]
+        return ClearTones.of(checks) + ClearTones.of(
+            each
+            for each in tones
+            if each.presentation.level_db_hl >= clear_db_hl[each.presentation.frequency_hz]
         )
 
     def _margin_db(self) -> float:
-        return clear_margin_db(self._estimator.hyperparameters.response_noise_db)
+        """Return how far above the upper end of a 95 % band a tone is clear."""
+        noise_db = self._estimator.hyperparameters.response_noise_db
+        return min(CLEAR_NOISES * noise_db, CLEAR_MARGIN_DB_MAX)
 
     def _doubt(self, tones: list[Observation]) -> bool:
         """Return whether a miss in this session was surprising."""
@@ -108,13 +98,7 @@ class Attention:
         )
 
     def next_check(self, tones: list[Observation]) -> tuple[float, float] | None:
-        """Return the frequency and level of a clear tone to be asked, None if there is none.
-
-        Parameters
-        ----------
-        tones : list of Observation
-            The estimator's.
-        """
+        """Return the frequency and level of a clear tone to be asked; `tones`: the estimator's."""
         if not self.modelled:
             return None
         self._wanted = self._usual + (self._more if self._doubt(tones) else 0)
@@ -129,15 +113,15 @@ class Attention:
         found = []
         margin_db = self._margin_db() + CHECK_ABOVE_DB
         for each in self._audiogram.estimates():
-            level_db_hl = math.ceil(each.high_db_hl + margin_db)
+            f, level_db_hl = each.frequency_hz, math.ceil(each.high_db_hl + margin_db)
+            asked = len(self._checks_at(f))
             if (
                 each.mark == Outcome.MEASURED
-                and each.frequency_hz not in self._levels.route.kind.inter_octave_hz
-                and level_db_hl <= self._levels.ceiling_db_hl(each.frequency_hz)
-                and not (self._checks_at(each.frequency_hz) and self._is_unheard(each.frequency_hz))
+                and f not in self._levels.route.kind.inter_octave_hz
+                and level_db_hl <= self._levels.ceiling_db_hl(f)
+                and not (asked and self._is_unheard(f))
             ):
-                asked = len(self._checks_at(each.frequency_hz))
-                found.append((asked, level_db_hl, each.frequency_hz))
+                found.append((asked, level_db_hl, f))
         if not found:
             return None
         _, level_db_hl, frequency_hz = min(found)
@@ -152,12 +136,7 @@ class Attention:
 
     def _is_unheard(self, frequency_hz: float) -> bool:
         """Return whether no check there was heard: the threshold may be higher than believed."""
-        return not any(o.heard is not False for o in self._checks_at(frequency_hz))
-
-    def _clear_checks(self) -> ClearTones:
-        """Count the checks: they were clear by all that was known before them."""
-        clear = [o for o in self._checks if not self._is_unheard(o.presentation.frequency_hz)]
-        return ClearTones(len(clear), sum(o.heard is False for o in clear))
+        return all(o.heard is False for o in self._checks_at(frequency_hz))
 
     def forget(self, observations: list[Observation]) -> int:
         """Forget these answers: nobody seems to have listened. Return how many checks are gone."""
@@ -176,8 +155,7 @@ class Attention:
 
     def away(self, tones: list[Observation]) -> list[Observation]:
         """Return those of the estimator's tones that were answered in runs without attention."""
-        if not self.modelled:
+        # Where noise moves the answers the other ear gives them: the listener attends.
+        if not self.modelled or self._audiogram.marks.moves_with_noise():
             return []
-        if self._audiogram.marks.moves_with_noise():  # the other ear answers: the listener attends
-            return []
-        return [tones[i] for i in model_checks.tones_away(self._estimator.attended.tolist())]
+        return [tones[i] for i in tones_away(self._estimator.attended.tolist())]

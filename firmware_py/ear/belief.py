@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 from typing import TypeVar
 
 from firmware_py.ear.evidence import Evidence, Item, is_catch
@@ -23,28 +24,22 @@ def give(estimator: ThresholdEstimator, item: Item) -> None:
 
 
 class Belief:
-    """The posterior of one ear.
-
-    Attributes
-    ----------
-    estimator : ThresholdEstimator
-        It has been given the `evidence`, and nothing else.
-    """
+    """The posterior of one ear: the estimator has been given the `evidence`, and nothing else."""
 
     def __init__(self, estimator: ThresholdEstimator) -> None:
         self.estimator = estimator
-        self._evidence = Evidence()
-
-    @property
-    def evidence(self) -> Evidence:
-        return self._evidence
+        self.evidence = Evidence()
 
     def take(self, evidence: Evidence) -> None:
         """Believe what follows from this evidence; only what is new in it is computed."""
-        before, self._evidence = self._evidence, evidence
+        before, self.evidence = self.evidence, evidence
         known = len(before.given)
-        expected = before.listener is evidence.listener and before.threshold is evidence.threshold
-        if not expected or not _begins_with(evidence.given, before.given):
+        if (
+            before.listener is not evidence.listener
+            or before.threshold is not evidence.threshold
+            or len(evidence.given) < known
+            or not all(map(is_, evidence.given, before.given))
+        ):
             known = 0
             self._begin(before, evidence)
         for each in evidence.given[known:]:
@@ -58,11 +53,9 @@ class Belief:
         if evidence.listener is not None and evidence.listener is not before.listener:
             self.estimator.expect_listener(evidence.listener)
 
-    def suppose(
-        self, evidence: Evidence, ask: Callable[[ThresholdEstimator], Answer]
-    ) -> Answer:  # fmt: skip
+    def suppose(self, evidence: Evidence, ask: Callable[[ThresholdEstimator], Answer]) -> Answer:
         """Return what the estimator would say of other evidence."""
-        kept = self._evidence
+        kept = self.evidence
         self.take(evidence)
         found = ask(self.estimator)
         self.take(kept)
@@ -70,23 +63,14 @@ class Belief:
 
     def log_evidence_around(self, tones: list[Observation]) -> tuple[list[float], list[float]]:
         """Return the log evidence of the first k of these tones, and of the others, for every k."""
-        kept = self._evidence
+        kept = self.evidence
         before, after = self._log_evidence_of(tones), self._log_evidence_of(tones[::-1])
         self.take(kept)
         return before, after[::-1]
 
     def _log_evidence_of(self, tones: list[Observation]) -> list[float]:
-        alone = replace(self._evidence, given=())
         found = []
         for count in range(len(tones) + 1):
-            self.take(replace(alone, given=tuple(tones[:count])))
+            self.take(replace(self.evidence, given=tuple(tones[:count])))
             found.append(self.estimator.log_evidence)
         return found
-
-
-def _begins_with(given: tuple[Item, ...], before: tuple[Item, ...]) -> bool:
-    return len(given) >= len(before) and all(map(_is, given, before))
-
-
-def _is(one: Item, other: Item) -> bool:
-    return one is other

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from firmware_py.ear.levels import near
+from firmware_py.ear.marks import answers_above, heard_at, silent_at, silent_below
 from firmware_py.ear.threshold_estimates import Estimate, ThresholdEstimates
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.settings import (
-    STEP_UP_MAX_DB,
-    Settings,
-)
+from firmware_py.terms.settings import STEP_UP_MAX_DB, Settings
 
 BRACKET_TONES_MAX: Final = 3  # at a frequency, if not all have to be asked
 SAME_TONE_MAX: Final = 3  # a tone is unheard at the limit, or heard at the floor, at most so often
@@ -44,13 +42,7 @@ class Bracketing:
         return sum(self._sides_missing(each) for each in self._open())
 
     def next_tone(self, again_hz: Sequence[float] = ()) -> tuple[int, float] | None:
-        """Return a frequency and a level to ask there, None if there is nothing to ask.
-
-        Parameters
-        ----------
-        again_hz : sequence of float
-            Only frequencies near one of these are asked; if there are none, any.
-        """
+        """Return a frequency and a level to ask there; `again_hz`: if any, near one of these."""
         found = []
         for each in self._open():
             frequency_hz, level_db_hl = each.frequency_hz, self._level(each)
@@ -79,20 +71,20 @@ class Bracketing:
 
     def _is_used_up(self, estimate: Estimate) -> bool:
         """Return whether a bound of the levels was asked there often enough."""
-        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
-        bound = max(marks.silent_at_limit(frequency_hz), marks.times_heard_at_floor(frequency_hz))
+        tones = self._audiogram.marks.near(estimate.frequency_hz)
+        silent = silent_at(tones, self._levels.limit_db_hl(estimate.frequency_hz))
+        bound = max(silent, heard_at(tones, self._levels.floor_db_hl))
         # What is perhaps beyond its limit is asked there by the measurement, once more.
         perhaps = estimate.mark == Outcome.INCOMPLETE and not self._all
         return bound >= SAME_TONE_MAX or perhaps
 
     def _sides_missing(self, estimate: Estimate) -> int:
-        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
         if estimate.side != Outcome.MEASURED:
             return 1
-        above = min(marks.answers_above(frequency_hz, estimate.low_db_hl), 1)
-        wanted = marks.silent_below_min
-        below = min(marks.silent_below(frequency_hz, estimate.high_db_hl), wanted)
-        return 1 + wanted - above - below
+        marks = self._audiogram.marks
+        tones, wanted = marks.near(estimate.frequency_hz), marks.silent_below_min
+        above = min(answers_above(tones, estimate.low_db_hl), 1)
+        return 1 + wanted - above - min(silent_below(tones, estimate.high_db_hl), wanted)
 
     def _level(self, estimate: Estimate) -> float:
         """Return the level that tells on which side the threshold lies, within the limits.
@@ -100,15 +92,13 @@ class Bracketing:
         It is the end of the band on the side that is missing; if both are, the middle makes one of
         them.
         """
-        marks, frequency_hz = self._audiogram.marks, estimate.frequency_hz
-        limit_db_hl, floor_db_hl = self._levels.limit_db_hl(frequency_hz), self._levels.floor_db_hl
         if estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
-            return limit_db_hl
+            return self._levels.limit_db_hl(estimate.frequency_hz)
         if estimate.side == Outcome.HEARS_ALL:
-            return floor_db_hl
-        above = marks.answers_above(frequency_hz, estimate.low_db_hl) > 0
-        below = marks.silent_below(frequency_hz, estimate.high_db_hl)
-        level_db_hl = estimate.mean_db_hl
-        if above or below:
-            level_db_hl = estimate.low_db_hl if above else estimate.high_db_hl
-        return min(max(level_db_hl, floor_db_hl), limit_db_hl)
+            return self._levels.floor_db_hl
+        tones, level_db_hl = self._audiogram.marks.near(estimate.frequency_hz), estimate.mean_db_hl
+        if answers_above(tones, estimate.low_db_hl):
+            level_db_hl = estimate.low_db_hl
+        elif silent_below(tones, estimate.high_db_hl):
+            level_db_hl = estimate.high_db_hl
+        return self._levels.within_db_hl(estimate.frequency_hz, level_db_hl)

@@ -31,14 +31,10 @@ def tones_that_count_max(settings: Settings, kind: RouteKind) -> int:
 
 def presentations_max(settings: Settings) -> int:
     """Return how many presentations a test may have; presses and pauses without end apart."""
-    return MINUTE_PRESENTATIONS_MAX + sum(
-        _of_ear_max(settings, route.kind) for route in settings.tested_routes
-    )
-
-
-def _of_ear_max(settings: Settings, kind: RouteKind) -> int:
-    asked_anew = CHECKS_MAX * settings.tones_max
-    confirmed = CONFIRM_TONES_MAX * len(settings.confirmed_hz)
-    tones = tones_that_count_max(settings, kind) + asked_anew + confirmed
+    share = 1.0 - settings.catch_rate
     checks = MINUTE_PRESENTATIONS_MAX * (CHECKS_MAX + 1)  # of the listener, and of the equipment
-    return checks + math.ceil(tones / (1.0 - settings.catch_rate))
+    others = CHECKS_MAX * settings.tones_max + CONFIRM_TONES_MAX * len(settings.confirmed_hz)
+    return MINUTE_PRESENTATIONS_MAX + sum(
+        checks + math.ceil((tones_that_count_max(settings, r.kind) + others) / share)
+        for r in settings.tested_routes
+    )

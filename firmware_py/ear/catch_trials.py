@@ -4,9 +4,8 @@ A clinical test has them throughout. A brisk test has the pauses for that, which
 catch trials only while these and the answers leave it open how often the button is pressed without
 a tone.
 
-In a silence an unsure answer is half a false alarm. A listener who is asked to say so when in doubt
-will sometimes doubt a silence, and is not unreliable for that. But a listener who is unsure at
-every silence tells silence from tone no better than one who presses at every second one.
+In a silence an unsure answer is half a false alarm: who is unsure at every silence tells silence
+from tone no better than who presses at every second one.
 """
 
 import math
@@ -54,12 +53,10 @@ class CatchTrials:
         )
 
     def _in_doubt(self) -> bool:
-        """Return whether the listener may be one who presses without a tone."""
         alarms = self._estimator.hyperparameters.false_alarm_rate
         return alarms > FALSE_ALARM_RATE_IN_DOUBT and self.count < CATCHES_IN_DOUBT
 
     def tone_presented(self) -> None:
-        """Count a tone towards the gap between two catch trials."""
         self._tones_since += 1
 
     def take_answer(self, heard: bool | None) -> None:
@@ -99,7 +96,6 @@ class CatchTrials:
         return self.judgeable and self.alarm_share > CATCHES_ANSWERED_HIGH
 
     def alarms(self) -> Reason:
-        """Say how many of them were answered."""
         unsure, alarms = self.unsure_alarms, self.false_alarms + self.unsure_alarms
         if not unsure:
             return reason(Code.FALSE_ALARMS, alarms=alarms, catches=self.count)

@@ -16,14 +16,8 @@ from firmware_py.terms.results import CLINICAL_OFFSET_DB_MAX
 # over all places of the threshold between two steps, with lapses and false alarms of 1 %. Between
 # these linear, outside constant.
 OFFSETS_DB: Final = (
-    (0.5, 2.57),
-    (1.0, 2.66),
-    (2.0, 2.79),
-    (3.0, 2.84),
-    (5.0, 2.70),
-    (7.0, 2.39),
-    (10.0, 1.96),
-)
+    (0.5, 2.57), (1.0, 2.66), (2.0, 2.79), (3.0, 2.84), (5.0, 2.70), (7.0, 2.39), (10.0, 1.96),
+)  # fmt: skip
 USUAL_RATE: Final = 0.01
 # By how much a lapse raises it and a false alarm lowers it, dB per share of the tones: a constant,
 # and so much more per dB of noise. With the table off by 0.1 dB or less in the whole grid that
@@ -37,13 +31,12 @@ def clinical_offset_db(
     response_noise_db: float, lapse_rate: float = USUAL_RATE, false_alarm_rate: float = USUAL_RATE
 ) -> float:
     """Return how far clinical thresholds of a listener lie above the 50 % points, dB."""
-    first, last = OFFSETS_DB[0], OFFSETS_DB[-1]
-    noise_db = min(max(response_noise_db, first[0]), last[0])
-    offset_db = last[1]
-    for (low_db, low), (high_db, high) in pairwise(OFFSETS_DB):
-        if noise_db <= high_db:
-            offset_db = low + (noise_db - low_db) / (high_db - low_db) * (high - low)
-            break
+    noise_db = min(max(response_noise_db, OFFSETS_DB[0][0]), OFFSETS_DB[-1][0])
+    offset_db = next(
+        low + (noise_db - low_db) / (high_db - low_db) * (high - low)
+        for (low_db, low), (high_db, high) in pairwise(OFFSETS_DB)
+        if noise_db <= high_db
+    )
     offset_db += _by_rate(BY_LAPSES, noise_db, lapse_rate)
     offset_db -= _by_rate(BY_FALSE_ALARMS, noise_db, false_alarm_rate)
     return round(min(max(offset_db, 0.0), CLINICAL_OFFSET_DB_MAX), OFFSET_DIGITS)

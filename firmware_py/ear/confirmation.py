@@ -8,7 +8,7 @@ after another; the threshold is the lowest level heard in at least half of its a
 An unsure answer counts as not heard. The answers are not given to the estimator.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from firmware_py.ear.caps import CONFIRM_TONES_MAX
@@ -36,8 +36,8 @@ class Ascents:
     def __init__(self, frequency_hz: int, start_db_hl: float, levels: Levels) -> None:
         self.frequency_hz = frequency_hz
         self._levels = levels
-        self._limit_db_hl = levels.limit_db_hl(frequency_hz)
-        self._level_db_hl = self._clip(UP_DB * round(start_db_hl / UP_DB))  # wanted
+        wanted_db_hl = UP_DB * round(start_db_hl / UP_DB)
+        self._level_db_hl = levels.within_db_hl(frequency_hz, wanted_db_hl)
         self._tones = 0
         self._rising = False
         self._silent_at_limit = 0
@@ -47,7 +47,6 @@ class Ascents:
 
     @property
     def over(self) -> bool:
-        """Return whether the rule needs no more tones, or has had them all."""
         return self._outcome is not None
 
     def tone(self) -> Presentation:
@@ -78,62 +77,42 @@ class Ascents:
             if heard and self._settles(level_db_hl):
                 self._threshold_db_hl = played_db_hl
                 self._outcome = Outcome.HEARS_ALL if at_floor else Outcome.MEASURED
-        silent = not heard and level_db_hl >= self._limit_db_hl
+        silent = not heard and level_db_hl >= self._levels.limit_db_hl(self.frequency_hz)
         self._silent_at_limit = self._silent_at_limit + 1 if silent else 0
         if self._silent_at_limit >= SILENT_AT_LIMIT:
             self._outcome = Outcome.NO_RESPONSE
-        self._level_db_hl = self._clip(level_db_hl + (-DOWN_DB if heard else UP_DB))
+        wanted_db_hl = level_db_hl + (-DOWN_DB if heard else UP_DB)
+        self._level_db_hl = self._levels.within_db_hl(self.frequency_hz, wanted_db_hl)
         self._rising = not heard
 
     def _settles(self, level_db_hl: float) -> bool:
         answers = [heard for level, heard in self._ascents if level == level_db_hl]
         return sum(answers) >= HEARD_IN_ASCENTS and 2 * sum(answers) >= len(answers)
 
-    def _clip(self, level_db_hl: float) -> float:
-        return min(max(level_db_hl, self._levels.floor_db_hl), self._limit_db_hl)
-
 
 class Confirmation:
-    """The chosen frequencies of one ear, one after the other.
+    """The chosen frequencies of one ear, one after the other, each from what was found there."""
 
-    Parameters
-    ----------
-    thresholds_db_hl : mapping of frequency in Hz to dB HL
-        What the estimator found at them, which says where to begin.
-    levels : Levels
-        Of this ear.
-    """
-
-    def __init__(self, thresholds_db_hl: Mapping[int, float], levels: Levels) -> None:
-        self._runs = [
-            Ascents(frequency_hz, threshold_db_hl + ABOVE_DB, levels)
-            for frequency_hz, threshold_db_hl in thresholds_db_hl.items()
-        ]
+    def __init__(
+        self, chosen_hz: Sequence[int], estimator: ThresholdEstimator, levels: Levels
+    ) -> None:
+        found = zip(chosen_hz, estimator.threshold(chosen_hz)[0].tolist(), strict=True)
+        self._runs = [Ascents(f, mean_db_hl + ABOVE_DB, levels) for f, mean_db_hl in found]
         self._number = 0  # of the frequency under way
 
     @property
     def over(self) -> bool:
-        """Return whether every frequency was asked."""
         return self._number >= len(self._runs)
 
     def tone(self) -> Presentation:
         return self._runs[self._number].tone()
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
-        """Take an answer; None: the listener was unsure."""
         run = self._runs[self._number]
         run.take_answer(level_db_hl, heard)
         self._number += run.over
 
     def results(self) -> tuple[ConfirmedThreshold, ...]:
         """Return what was found at the frequencies that were begun."""
-        begun = self._runs[: self._number + 1]
-        return tuple(result for result in (run.result() for run in begun) if result.tones)
-
-
-def confirmation_of(
-    chosen_hz: Sequence[int], estimator: ThresholdEstimator, levels: Levels
-) -> Confirmation:
-    """Return the confirmation of an ear at chosen frequencies: it begins with what was found."""
-    mean_db_hl, _ = estimator.threshold(chosen_hz)
-    return Confirmation(dict(zip(chosen_hz, map(float, mean_db_hl), strict=True)), levels)
+        begun = [run.result() for run in self._runs[: self._number + 1]]
+        return tuple(result for result in begun if result.tones)

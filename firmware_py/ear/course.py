@@ -13,13 +13,7 @@ from firmware_py.ear.agenda import take_first
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS, Objective
-from firmware_py.ear.reasons_to_ask import (
-    BY_NAME,
-    INTERRUPTS,
-    REASONS_TO_ASK,
-    Look,
-    SilenceDue,
-)
+from firmware_py.ear.reasons_to_ask import BY_NAME, INTERRUPTS, REASONS_TO_ASK, Look
 from firmware_py.inference.stories import Story
 from firmware_py.terms.events import OTHER_EAR
 from firmware_py.terms.outcomes import Outcome, Purpose
@@ -27,21 +21,13 @@ from firmware_py.terms.presentation import NO_COVER, SILENCE, Cover, Observation
 
 
 def next_presentation(ear: EarTest, number: int, objective: Objective = BITS) -> Presentation:
-    """Return what to present of an ear that is not over.
+    """Return what to present of an ear that is not over; `number` counts those of the session.
 
     A pure function of the answers so far: asked twice, it says the same.
-
-    Parameters
-    ----------
-    ear : EarTest
-    number : int
-        It counts the presentations of the session.
-    objective : Objective, optional
-        What the most informative tone is chosen for.
     """
     assert ear.due is not None, "there is something to present"
     due = BY_NAME[ear.due.why]
-    if due.silences and SilenceDue.is_due(ear, number):
+    if due.silences and (ear.rule.needs_catches or ear.catch_trials.due(number)):
         return SILENCE
     return replace(due.presentation(ear, objective), why=due.why)
 
@@ -54,24 +40,14 @@ def take_answer(
     pressed: bool | None = None,
     response_s: float | None = None,
 ) -> None:
-    """Take the answer to a presentation into account.
+    """Take the answer to a presentation into account; None: the listener was unsure.
 
-    Parameters
-    ----------
-    ear : EarTest
-    presentation : Presentation
-    heard : bool or None
-        None: the listener was unsure.
-    cover : Cover, optional
-        How the other ear was kept from hearing it.
-    pressed : bool or None
-        What the pauses before it told, see `SilentTime.take`.
-    response_s : float or None
-        From the onset to the press.
+    `cover`: how the other ear was kept from hearing it; `pressed`: what the pauses before it told,
+    see `SilentTime.take`; `response_s`: from the onset to the press.
     """
     if ear.phase == Purpose.CHECK:
         ear.levels.note_tone(presentation)
-        if ear.listening.take_answer(presentation, heard):
+        if ear.listening.check.take_answer(presentation, heard):
             end_check(ear, passed=True)
         return
     observation = Observation(presentation, heard, cover, response_s)
@@ -129,10 +105,7 @@ def _look_for_change(ear: EarTest) -> None:
 
 
 def end_check(ear: EarTest, passed: bool = False) -> None:
-    """Go on after a check: forget what its story explains away, and ask it again.
-
-    Not if nobody passed the last one that there may be.
-    """
+    """Go on after a check: ask again what its story explains away, if there may be more checks."""
     listening = ear.listening
     if listening.story is None:
         ear.due = None

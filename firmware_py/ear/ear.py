@@ -13,14 +13,13 @@ from firmware_py.ear.belief import Belief
 from firmware_py.ear.bracketing import Bracketing
 from firmware_py.ear.caps import tones_that_count_max
 from firmware_py.ear.catch_trials import CatchTrials
-from firmware_py.ear.confirmation import Confirmation, confirmation_of
+from firmware_py.ear.confirmation import Confirmation
 from firmware_py.ear.evidence import Evidence, OtherEar
 from firmware_py.ear.familiarisation import Familiarisation
 from firmware_py.ear.levels import Highest, Levels, no_limit
 from firmware_py.ear.listening import Listening
 from firmware_py.ear.retest import Retest
-from firmware_py.ear.stopping import StoppingRule
-from firmware_py.ear.tally import Tally
+from firmware_py.ear.stopping import StoppingRule, Tally
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.estimator import ThresholdEstimator
@@ -39,36 +38,7 @@ NORMAL_DB_HL: Final = 20.0  # by air, at all frequencies: no impairment (WHO 202
 
 
 class EarTest:
-    """The test of one ear by a route.
-
-    Parameters
-    ----------
-    route : Route
-    settings : Settings
-        Those of the session.
-    person : Person, optional
-        Who is tested.
-    highest_db_hl : callable, optional
-        Of route and frequency: the highest level that can be reached there.
-    prior : PopulationPrior, optional
-        In place of the one that is shipped.
-
-    Attributes
-    ----------
-    due : Ask or None
-        What is asked now, but for silences; None: there is nothing more to present.
-    retest : Retest or None
-        Once it has begun.
-    confirmation : Confirmation or None
-        Once it has begun.
-    again_hz : tuple of float
-        Only frequencies near these are asked, again; none: any.
-    asked_for : Counter of Why
-        How many tones were asked for which reason.
-    outcome : Outcome
-        What came out of the ear, as far as that is known.
-    why : reasons
-        For that outcome.
+    """The test of one ear by a route; `prior`: in place of the one that is shipped.
 
     Raises
     ------
@@ -96,13 +66,14 @@ class EarTest:
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, levels)
         self.listening = Listening(settings, belief, levels)
         self.bracketing = Bracketing(settings, self.audiogram)
-        self.retest: Retest | None = None
+        self.retest: Retest | None = None  # once it has begun, as the next
         self.confirmation: Confirmation | None = None
-        self.again_hz: tuple[float, ...] = ()
-        self.asked_for: Counter[Why] = Counter()
+        self.again_hz: tuple[float, ...] = ()  # only near these is asked, again; none: anywhere
+        self.asked_for: Counter[Why] = Counter()  # so many tones
         self.looked_at: set[Why] = set()
+        # What is asked now, but for silences; None: there is nothing more to present.
         self.due: Ask | None = Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
-        self.outcome: Outcome = Outcome.INCOMPLETE
+        self.outcome: Outcome = Outcome.INCOMPLETE  # as far as it is known
         self.why: Reasons = ()
 
     # What is known
@@ -113,7 +84,6 @@ class EarTest:
 
     @property
     def observations(self) -> list[Observation]:
-        """Return the answers that count."""
         return self.evidence.observations
 
     @property
@@ -123,7 +93,6 @@ class EarTest:
 
     @property
     def over(self) -> bool:
-        """Return whether there is nothing more to present."""
         return self.due is None
 
     @property
@@ -140,9 +109,9 @@ class EarTest:
     def heard_nothing(self) -> bool:
         """Return whether no tone was ever answered, or by accident or the other ear only."""
         silent = all(each.heard is False for each in self.attention.answers)
-        if self.route.by_bone:  # without noise the other ear has heard that it plays
-            return self.tally.tones > 0 and silent
-        return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
+        # By bone, without noise, the other ear has heard that it plays.
+        without_response = self.outcome == Outcome.NO_RESPONSE and not self.route.by_bone
+        return (self.tally.tones > 0 and silent) or without_response
 
     @property
     def silent_with_noise(self) -> bool:
@@ -160,10 +129,7 @@ class EarTest:
 
     @property
     def frequencies_to_confirm_hz(self) -> list[int]:
-        """Return what the classical rule is still to measure of an ear that is over.
-
-        Once, and not if its answers mean nothing.
-        """
+        """Return what the classical rule is still to measure, if the answers mean something."""
         if self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
             return []
         return [f for f in self.settings.confirmed_hz if f in self.route.kind.frequencies_hz]
@@ -171,7 +137,7 @@ class EarTest:
     # What changes it
 
     def do(self, step: EarStep) -> bool:
-        """Do a step that a reason to ask proposed; return whether that is all for now."""
+        """Do a step that a reason to ask proposed; return whether it ends the search."""
         match step:
             case Ask():
                 self.due = step
@@ -251,7 +217,7 @@ class EarTest:
         self.familiarisation = Familiarisation(level_db_hl, self.levels)
 
     def would_tell(self, expected: Curves, answers: list[Observation]) -> tuple[Curves, float]:
-        """Return what these answers alone would tell, and the log evidence of them.
+        """Return what these answers alone would tell, and their log evidence.
 
         `expected`: what is known of this very ear before them.
         """
@@ -259,18 +225,13 @@ class EarTest:
         return self.belief.suppose(supposed, lambda e: (e.curves_at_knots(), e.log_evidence))
 
     def expect_own(self, expected: Curves, dropped: list[Observation]) -> None:
-        """Go on with what is expected of this ear alone, where its answers were those of either.
-
-        They count in that, and not once more; what is `dropped` counts no more at all.
-        """
+        """Go on with what is expected of this ear alone: answers of either ear count in that."""
         self._measure_again(self.evidence.of_own(expected), dropped)
 
     def ask_again(self, observations: list[Observation], own: Curves | None = None) -> None:
-        """Measure again, without these answers of an ear that is over.
+        """Measure again, without these answers of an ear that is over: they may be the other ear's.
 
-        They may be the other ear's. Only frequencies near theirs are asked, `AGAIN_TONES_MAX` tones
-        at most, and there is no second retest. `own`: what is expected of the ear alone, where its
-        answers were those of either.
+        There is no second retest. `own`: see `expect_own`.
         """
         self.rule.ask_again()
         if own is not None:
@@ -285,14 +246,12 @@ class EarTest:
             self.listening.equipment_heard_by = ""
 
     def begin_equipment_check(self) -> None:
-        """Ask who hears its tones."""
         self.listening.begin_with_equipment()
         self.due = Ask(Why.WHO_HEARS, Purpose.CHECK)
 
     def begin_confirmation(self) -> None:
-        """Measure the chosen frequencies once more, of an ear that is over."""
         chosen_hz = self.frequencies_to_confirm_hz
-        self.confirmation = confirmation_of(chosen_hz, self.estimator, self.levels)
+        self.confirmation = Confirmation(chosen_hz, self.estimator, self.levels)
         self.due = Ask(Why.CONFIRM, Purpose.CONFIRM)
 
 
@@ -304,7 +263,8 @@ def _estimator(
             f"profile is {settings.profile!r}, which makes no use of a prior of one's own; with "
             f"such a prior allowed are {', '.join(HONEST_PROFILES)}"
         )
-    lowest_hz, highest_hz = kind.calibrated_hz[0], kind.calibrated_hz[-1]
+    lowest_hz = max(settings.frequency_min_hz, kind.calibrated_hz[0])
+    highest_hz = min(settings.frequency_max_hz, kind.calibrated_hz[-1])
     try:
         return ThresholdEstimator(
             settings.profile,
@@ -315,10 +275,7 @@ def _estimator(
             sex=person.sex,
             prior=prior,
             level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
-            frequency_range_hz=(
-                max(settings.frequency_min_hz, lowest_hz),
-                min(settings.frequency_max_hz, highest_hz),
-            ),
+            frequency_range_hz=(lowest_hz, highest_hz),
         )
     except ValueError as error:
         raise SettingError(str(error)) from None

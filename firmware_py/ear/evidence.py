@@ -12,7 +12,6 @@ from firmware_py.terms.route import Route
 
 Item = Observation | bool  # an answer, or whether a pause had a press
 
-
 # Presses in so many of the pauses, and in so large a part of them, are no accident.
 PAUSES_PRESSED_MIN: Final = 5
 PAUSES_PRESSED_SHARE: Final = 0.1
@@ -46,28 +45,15 @@ class OtherEar:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The evidence of one ear; a change of it is another one.
+    """The evidence of one ear; a change of it is another one."""
 
-    Parameters
-    ----------
-    given : tuple of Observation or bool
-        What the estimator is given, in order: answers that count, and whether a pause had a press.
-    of_either : tuple of Observation
-        By bone, answers to tones without noise, which either cochlea may have given. What is
-        expected of the `threshold` rests on them: they are not given to the estimator again.
-    before_own : int
-        So many of `given` come before it was asked what is the ear's own.
-    listener : OtherEar or None
-        What another ear told of the listener before; None: nothing did.
-    threshold : Curves or None
-        What was known of this very ear before; None: what people have.
-    """
-
-    given: tuple[Item, ...] = ()
+    given: tuple[Item, ...] = ()  # to the estimator, in order
+    # By bone, answers to tones without noise, which either cochlea may have given. What is expected
+    # of the `threshold` rests on them: they are not given to the estimator again.
     of_either: tuple[Observation, ...] = ()
-    before_own: int = 0
-    listener: OtherEar | None = None
-    threshold: Curves | None = None
+    before_own: int = 0  # so many of `given` come before it was asked what is the ear's own
+    listener: OtherEar | None = None  # what another ear told of the listener before
+    threshold: Curves | None = None  # of this very ear, known before; None: what people have
 
     @cached_property
     def tones(self) -> list[Observation]:
@@ -81,7 +67,6 @@ class Evidence:
 
     @cached_property
     def pauses(self) -> Pauses:
-        """Return how many pauses count, and how many of them had a press."""
         pressed = [each for each in self.given if isinstance(each, bool)]
         return Pauses(len(pressed), sum(pressed))
 
@@ -105,11 +90,10 @@ class Evidence:
 
     def of_own(self, threshold: Curves) -> Self:
         """Return it for what is the ear's own: what is known of that rests on the tones so far."""
-        given, of_either = without(self.given, self.tones), (*self.of_either, *self.tones)
+        given, either = tuple(without(self.given, self.tones)), (*self.of_either, *self.tones)
         return replace(
-            self, given=tuple(given), of_either=of_either, before_own=len(given),
-            threshold=threshold,
-        )  # fmt: skip
+            self, given=given, of_either=either, before_own=len(given), threshold=threshold
+        )
 
 
 def is_catch(observation: Observation) -> bool:

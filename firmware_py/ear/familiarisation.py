@@ -34,12 +34,10 @@ class Familiarisation:
         self.over = False
 
     def tone(self) -> Presentation:
-        return self._levels.tone(
-            Purpose.FAMILIARISE, self._levels.route.kind.familiar_hz, self._level_db_hl
-        )
+        familiar_hz = self._levels.route.kind.familiar_hz
+        return self._levels.tone(Purpose.FAMILIARISE, familiar_hz, self._level_db_hl)
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
-        """Go down after a tone that was heard, up after another, or end."""
         self._tones += 1
         if heard:
             self.threshold_db_hl = level_db_hl

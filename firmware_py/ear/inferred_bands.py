@@ -13,22 +13,14 @@ from typing import Final
 from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.terms.outcomes import Outcome
 
-# A neighbour no further off than this is within what the estimator adds. With less, every ear has
-# wider bands.
-EXPECTED_DB: Final = 4.0
+EXPECTED_DB: Final = 4.0  # within what the estimator adds; with less, every ear has wider bands
 
 
 def suppose(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates, those `INFERRED` with a band that allows for what lies between.
+    """Return the estimates, by rising frequency, the `INFERRED` with a band for what lies between.
 
     Each end moves out by as much as the neighbour on its side is further off than `EXPECTED_DB`.
-    Neighbours are the next that were asked, below and above in frequency; with one only there is
-    no step.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-        By rising frequency.
+    Neighbours are the next that were asked; with one only there is no step.
     """
     return [
         _wider(each, _next(estimates[:i][::-1]), _next(estimates[i + 1 :]))

@@ -16,21 +16,11 @@ Highest = Callable[[Route, float], float]
 
 
 def no_limit(_route: Route, _frequency_hz: float) -> float:
-    """Return that any level can be reached."""
     return math.inf
 
 
 class Levels:
-    """Which levels one ear may be given by a route.
-
-    Parameters
-    ----------
-    route : Route
-    settings : Settings
-        Those of the session.
-    highest_db_hl : callable
-        Of route and frequency: the highest level that can be reached there.
-    """
+    """Which levels one ear may be given by a route."""
 
     def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
         self.route = route
@@ -45,20 +35,18 @@ class Levels:
 
     def limit_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that may be asked at a frequency, and can be reached there."""
-        limit_db_hl = self._limits_db_hl.get(frequency_hz)
-        if limit_db_hl is None:
+        if frequency_hz not in self._limits_db_hl:
             reach_db_hl = self._highest_db_hl(self.route, frequency_hz)
             highest_db_hl = self.route.kind.highest_db_hl(frequency_hz)
             limit_db_hl = min(self._settings.level_max_db_hl, highest_db_hl, reach_db_hl)
             self._limits_db_hl[frequency_hz] = limit_db_hl
-        return limit_db_hl
+        return self._limits_db_hl[frequency_hz]
 
     def lower_limit(self, frequency_hz: float, limit_db_hl: float) -> None:
         """Ask no higher from now on at a frequency: what is louder would not tell of this ear."""
         self._limits_db_hl[frequency_hz] = min(self.limit_db_hl(frequency_hz), limit_db_hl)
 
     def limits_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
-        """Return `limit_db_hl` of each."""
         return [self.limit_db_hl(f) for f in frequencies_hz]
 
     def ceiling_db_hl(self, frequency_hz: float) -> float:

@@ -1,13 +1,10 @@
 """Whether anybody listens to one ear's tones, and what the test does when that is in doubt.
 
 The estimator tells how probable it is that the listener fell silent, presses whatever is played, or
-presses without any relation to the tones. The test acts before it judges. It breaks off, tells the
-operator, and checks: with a tone that was clearly heard before, or with silences and such tones in
-turn. When the check is passed, at the operator's word, or after a minute, the answers that the
-story explains away are forgotten and asked again. After two such checks the ear ends without a
-result.
-
-Whether somebody else answered from a tone on is looked at when the ear is over.
+presses without any relation to the tones. The test breaks off, tells the operator, and checks: with
+a tone that was clearly heard before, or with silences and such tones in turn. When that is passed,
+at the operator's word, or after a minute, what the story explains away is asked again. After two
+such checks the ear ends without a result.
 """
 
 from typing import Final
@@ -37,12 +34,7 @@ CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
 class Check:
     """A check: a tone that was heard before, and silences before it where a story is of presses.
 
-    Parameters
-    ----------
-    frequency_hz, level_db_hl : float
-        Of the tone.
-    story : Told or None
-        What it is about; None: of nothing that the listener does, or it is over.
+    `story`: what it is about; None: of nothing that the listener does, or it is over.
     """
 
     def __init__(self, frequency_hz: float, level_db_hl: float, story: Told | None) -> None:
@@ -51,7 +43,6 @@ class Check:
         self._silence_kept = not self._silence_due
 
     def presentation(self, levels: Levels) -> Presentation:
-        """Return what comes next."""
         if self._silence_due:
             return SILENCE
         return levels.tone(Purpose.CHECK, self.frequency_hz, self.level_db_hl)
@@ -69,38 +60,24 @@ class Check:
 
 
 class Listening:
-    """The checks of one ear.
-
-    Attributes
-    ----------
-    checks : int
-        How many were begun.
-    why, last_why : reasons
-        Of the last one, for the operator; and of the last that was about the listener.
-    equipment_asked : bool
-        Whether the operator was asked who hears tones of this ear.
-    equipment_heard_by : str
-        Who, by the word of operator or listener: "operator" or "other-ear"; "": nobody.
-    change : Told or None
-        Whether another listener answered from a tone on; None: nothing made one look.
-    """
+    """The checks of one ear."""
 
     def __init__(self, settings: Settings, belief: Belief, levels: Levels) -> None:
         self._settings = settings
         self._belief = belief
         self._levels = levels
-        self._check = self._familiar(None)
-        self.checks = 0
-        self.why: Reasons = ()
-        self.last_why: Reasons = ()
-        self.equipment_asked = False
-        self.equipment_heard_by = ""
-        self.change: Told | None = None
+        self.check = self._familiar(None)  # the one under way, or the last
+        self.checks = 0  # that were begun
+        self.why: Reasons = ()  # of the last one, for the operator
+        self.last_why: Reasons = ()  # of the last one about the listener
+        self.equipment_asked = False  # whether the operator was asked who hears its tones
+        self.equipment_heard_by = ""  # "operator" or "other-ear", by their word; "": nobody
+        self.change: Told | None = None  # of the listener; None: nothing made one look
 
     @property
     def story(self) -> Told | None:
         """Return what the check under way is about; None: there is none."""
-        return self._check.story
+        return self.check.story
 
     def _familiar(self, story: Told | None) -> Check:
         """Return a check with the tone that everybody begins with."""
@@ -108,7 +85,7 @@ class Listening:
         return Check(familiar_hz, self._settings.familiar_level_db_hl, story)
 
     def likely(self) -> Told | None:
-        """Return the story that is likely enough to act on, None if there is none."""
+        """Return the story that is likely enough to act on."""
         return self.probable(LIKELY)
 
     def probable(self, least: float) -> Told | None:
@@ -125,10 +102,7 @@ class Listening:
         return max(stories, key=lambda each: each.probability)
 
     def doubt_of_last(self) -> Told | None:
-        """Return a story that would leave the result in doubt for the last tones only.
-
-        They are soon asked again. None: there is no such story, or no check is left.
-        """
+        """Return a story that leaves the last tones only in doubt: they are soon asked again."""
         story, tones = None if self.checks == CHECKS_MAX else self.probable(DOUBTED), self._tones
         return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
 
@@ -165,27 +139,19 @@ class Listening:
     def change_of(self, answers: list[Observation]) -> Told | None:
         """Return whether the answers of an ear that is known are better explained by two listeners.
 
-        All are gone through twice: that is for answers that surprise.
-
-        Parameters
-        ----------
-        answers : list of Observation
-            All of them: what was forgotten because nobody seemed to attend may be the first one's.
+        All are gone through twice: that is for answers that surprise. What was forgotten because
+        nobody seemed to attend may be the first one's.
         """
-        all_count = self._settings.familiarisation_counts
-        tones = [
-            each for each in answers
-            if all_count or each.presentation.purpose != Purpose.FAMILIARISE
-        ]  # fmt: skip
+        unless = None if self._settings.familiarisation_counts else Purpose.FAMILIARISE
+        tones = [each for each in answers if each.presentation.purpose != unless]
         if self._may_be_heard_across() or len(tones) > self._belief.estimator.max_trials:
             return None
         return change_of_listener(*self._belief.log_evidence_around(tones))
 
     def begin(self, story: Told) -> None:
-        """Begin a check."""
         tones = self._tones
         self.checks += 1
-        self._check = check = self._familiar(story)
+        self.check = check = self._familiar(story)
         self.why = self.last_why = (story_reason(story, tones, self._levels.route),)
         # What was heard before is heard again, if anybody listens; and it is no louder: what was
         # faint at another frequency may hurt at this one.
@@ -198,36 +164,28 @@ class Listening:
 
     def begin_with_equipment(self) -> None:
         """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
-        self.equipment_asked, self._check = True, self._familiar(None)
+        self.equipment_asked, self.check = True, self._familiar(None)
         self.why = (reason_by(self._levels.route, Code.WHO_HEARS),)
-
-    def presentation(self) -> Presentation:
-        """Return the next presentation of the check: a silence, or a tone that was heard before."""
-        return self._check.presentation(self._levels)
-
-    def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
-        """Take an answer; return whether it shows that somebody listens."""
-        return self._check.take_answer(presentation, heard)
 
     def end(self) -> Told:
         """End the check; return the story whose answers are to be asked again."""
-        story, self._check.story = self.story, None
+        story, self.check.story = self.story, None
         assert story is not None
         return story
 
 
 def story_reason(story: Told, tones: list[Observation], route: Route) -> Reason:
     """Say what seems to have happened, and what to look after: by this route."""
+    began = story.began
     match story.story:
-        case Story.SILENT if story.began:
-            count = len(tones) - story.began
-            return reason_by(route, Code.FELL_SILENT_SINCE, count=count, began=story.began)
+        case Story.SILENT if began:
+            return reason_by(route, Code.FELL_SILENT_SINCE, count=len(tones) - began, began=began)
         case Story.SILENT:
             return reason_by(route, Code.FELL_SILENT, count=len(tones))
-        case Story.PRESSING if story.began:
-            return reason(Code.PRESSES_ANYWAY_SINCE, began=story.began)
+        case Story.PRESSING if began:
+            return reason(Code.PRESSES_ANYWAY_SINCE, began=began)
         case Story.PRESSING:
             return reason(Code.PRESSES_ANYWAY)
         case Story.CHANGED:
-            return reason_by(route, Code.ANOTHER_LISTENER, began=story.began + 1)
+            return reason_by(route, Code.ANOTHER_LISTENER, began=began + 1)
     return reason(Code.PRESSES_UNRELATED)

@@ -31,72 +31,34 @@ def is_at(frequency_hz: float, tone_hz: float) -> bool:
 
 
 class Marks:
-    """What the answers of one ear that count show near a frequency.
-
-    Attributes
-    ----------
-    silent_below_min : int
-        Silences below a threshold that it takes.
-    """
+    """What the answers of one ear that count show near a frequency."""
 
     def __init__(self, levels: Levels, answers: Sequence[Observation]) -> None:
         self._levels = levels
-        self._answers = answers
+        self._asked = [each for each in answers if each.presentation.is_asked]
         follows_air = levels.route.kind.follows_air
+        # Silences below a threshold that it takes.
         self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
     def near(self, frequency_hz: float) -> list[Observation]:
         """Return the tones within a third of an octave of a frequency."""
         low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR  # once, not for each tone
-        return [
-            each
-            for each in self._answers
-            if low_hz <= each.presentation.frequency_hz <= high_hz and each.presentation.is_asked
-        ]
-
-    def answers_above(self, frequency_hz: float, low_db_hl: float) -> int:
-        """Return how many tones were heard, at the lower end of the band or above it."""
-        return _answers_above(self.near(frequency_hz), low_db_hl)
-
-    def silent_below(self, frequency_hz: float, high_db_hl: float) -> int:
-        """Return how many tones were not heard, at the upper end of the band or below it."""
-        return _silent_below(self.near(frequency_hz), high_db_hl)
-
-    def silent_at_limit(self, frequency_hz: float) -> int:
-        """Return how often the loudest tone that may be asked there was not heard."""
-        return _times_silent_at(self.near(frequency_hz), self._levels.limit_db_hl(frequency_hz))
-
-    def times_heard_at_limit(self, frequency_hz: float) -> int:
-        """Return how often the loudest tone that may be asked there was heard."""
-        limit_db_hl = self._levels.limit_db_hl(frequency_hz)
-        return sum(
-            each.heard is not False and each.presentation.level_db_hl >= limit_db_hl
-            for each in self.near(frequency_hz)
-        )
-
-    def times_heard_at_floor(self, frequency_hz: float) -> int:
-        """Return how often the softest tone was heard there."""
-        return _times_heard_at(self.near(frequency_hz), self._levels.floor_db_hl)
+        return [each for each in self._asked if low_hz <= each.presentation.frequency_hz <= high_hz]
 
     def all_silent_at_limit(self) -> Counter[float]:
         """Return, by frequency, how often the loudest tone that may be asked was not heard."""
         return Counter(
-            each.presentation.frequency_hz
-            for each in self._answers
-            if each.heard is False
-            and each.presentation.is_asked
-            and each.presentation.level_db_hl
-            >= self._levels.limit_db_hl(each.presentation.frequency_hz)
+            tone.frequency_hz
+            for tone in (each.presentation for each in self._asked if each.heard is False)
+            if tone.level_db_hl >= self._levels.limit_db_hl(tone.frequency_hz)
         )
 
     def all_heard_at_floor(self) -> Counter[float]:
         """Return, by frequency, how often the softest tone was heard."""
         return Counter(
             each.presentation.frequency_hz
-            for each in self._answers
-            if each.heard is True
-            and each.presentation.level_db_hl <= self._levels.floor_db_hl
-            and each.presentation.is_asked
+            for each in self._asked
+            if each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
         )
 
     def moves_with_noise(self) -> bool:
@@ -104,38 +66,28 @@ class Marks:
 
         Then the other ear answers, and who contradicts himself attends all the same.
         """
-        tones = [each for each in self._answers if each.presentation.is_asked]
-        plain = [each for each in tones if each.heard is True and each.cover.noise_db_hl is None]
+        heard = [each for each in self._asked if each.heard is True]
+        silent = [each for each in self._asked if each.heard is False]
         return any(
-            masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB
-            and near(each.presentation.frequency_hz, [masked.presentation.frequency_hz])
-            for masked in tones
-            if masked.heard is False and masked.cover.noise_db_hl is not None
-            for each in plain
+            masked.presentation.level_db_hl >= plain.presentation.level_db_hl + MOVED_DB
+            and near(plain.presentation.frequency_hz, [masked.presentation.frequency_hz])
+            for masked in silent
+            if masked.cover.noise_db_hl is not None
+            for plain in heard
+            if plain.cover.noise_db_hl is None
         )
 
     def mark(
         self, frequency_hz: float, side: Outcome, low_db_hl: float, high_db_hl: float
     ) -> Outcome:
-        """Return the mark of a frequency.
-
-        Parameters
-        ----------
-        frequency_hz : float
-        side : Outcome
-            Where all answers together say that its threshold lies: within the limits (`MEASURED`),
-            beyond one (`NO_RESPONSE`, `HEARS_ALL`), or perhaps above (`INCOMPLETE`).
-        low_db_hl, high_db_hl : float
-            Its 95 % band.
-        """
+        """Return the mark of a frequency, by its `Estimate.side` and its 95 % band."""
         tones = self.near(frequency_hz)
-        above, below = _answers_above(tones, low_db_hl), _silent_below(tones, high_db_hl)
-        silent = _times_silent_at(tones, self._levels.limit_db_hl(frequency_hz))
-        at_floor = _times_heard_at(tones, self._levels.floor_db_hl)
+        above, below = answers_above(tones, low_db_hl), silent_below(tones, high_db_hl)
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
-        if silent and (beyond or not above):
+        if silent_at(tones, self._levels.limit_db_hl(frequency_hz)) and (beyond or not above):
             sure = side == Outcome.NO_RESPONSE
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
+        at_floor = heard_at(tones, self._levels.floor_db_hl)
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
         asked = above and below >= self.silent_below_min and side != Outcome.HEARS_ALL
@@ -144,35 +96,28 @@ class Marks:
         return Outcome.INFERRED
 
 
-def _answers_above(tones: Sequence[Observation], low_db_hl: float) -> int:
-    return sum(
-        each.heard is not False and each.presentation.level_db_hl >= low_db_hl for each in tones
-    )
+def answers_above(tones: Sequence[Observation], low_db_hl: float) -> int:
+    """Return how many tones were heard, or perhaps, at this level or above it."""
+    return sum(o.heard is not False and o.presentation.level_db_hl >= low_db_hl for o in tones)
 
 
-def _silent_below(tones: Sequence[Observation], high_db_hl: float) -> int:
-    return sum(
-        each.heard is not True and each.presentation.level_db_hl <= high_db_hl for each in tones
-    )
+def silent_below(tones: Sequence[Observation], high_db_hl: float) -> int:
+    """Return how many tones were not surely heard, at this level or below it."""
+    return sum(o.heard is not True and o.presentation.level_db_hl <= high_db_hl for o in tones)
 
 
-def _times_silent_at(tones: Sequence[Observation], limit_db_hl: float) -> int:
-    return sum(
-        each.heard is False and each.presentation.level_db_hl >= limit_db_hl for each in tones
-    )
+def silent_at(tones: Sequence[Observation], limit_db_hl: float) -> int:
+    """Return how often the loudest tone that may be asked was not heard."""
+    return sum(o.heard is False and o.presentation.level_db_hl >= limit_db_hl for o in tones)
 
 
-def _times_heard_at(tones: Sequence[Observation], floor_db_hl: float) -> int:
-    return sum(
-        each.heard is True and each.presentation.level_db_hl <= floor_db_hl for each in tones
-    )
+def heard_at(tones: Sequence[Observation], floor_db_hl: float) -> int:
+    """Return how often the softest tone was heard."""
+    return sum(o.heard is True and o.presentation.level_db_hl <= floor_db_hl for o in tones)
 
 
 def _contradict(tones: Sequence[Observation], middle_db_hl: float) -> bool:
-    """Return whether tones were answered against a threshold in the middle of its band.
-
-    They were not heard well above it, or heard well below it.
-    """
+    """Return whether tones were not heard well above the middle of a band, or heard well below."""
     against = [
         each.presentation.level_db_hl - middle_db_hl
         for each in tones

@@ -12,7 +12,7 @@ is known of other people does not stand for what nobody heard. They are bounds a
 threshold perhaps lies beyond the limit, or the other ear may have heard the tones.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -31,14 +31,9 @@ if TYPE_CHECKING:  # who only reads what was found needs no kernels
 
 # Each from this mean threshold on, dB HL.
 GRADES_DB_HL: Final = {
-    "normal": -inf,
-    "mild": 20.0,
-    "moderate": 35.0,
-    "moderately severe": 50.0,
-    "severe": 65.0,
-    "profound": 80.0,
-    "complete": 95.0,
-}
+    "normal": -inf, "mild": 20.0, "moderate": 35.0, "moderately severe": 50.0, "severe": 65.0,
+    "profound": 80.0, "complete": 95.0,
+}  # fmt: skip
 assert len(GRADES_DB_HL) == GRADES
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 SHARE_DIGITS: Final = 4
@@ -47,14 +42,7 @@ SHARE_DIGITS: Final = 4
 def pta4_posterior(
     estimator: "ThresholdEstimator", constant_db_hl: Mapping[int, float] | None = None
 ) -> Spread:
-    """Return the posterior of the mean of the four thresholds.
-
-    Parameters
-    ----------
-    estimator : ThresholdEstimator
-    constant_db_hl : mapping, optional
-        By frequency, what stands in the place of a threshold.
-    """
+    """Return the posterior of the mean of the four thresholds; some may be constants instead."""
     constants = constant_db_hl or {}
     others_hz = [float(f) for f in PTA4_FREQUENCIES_HZ if f not in constants]
     count, sum_db_hl = len(PTA4_FREQUENCIES_HZ), sum(constants.values())
@@ -68,7 +56,6 @@ def pta4_posterior(
 
 
 def shares_of(spread: Spread) -> list[float]:
-    """Return how likely each grade is."""
     beyond = [*(spread.above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
     return [max(more - less, 0.0) for more, less in pairwise(beyond)]
 
@@ -120,11 +107,12 @@ def _part_of(constants: int) -> float:
 
 
 def _within_limits(db_hl: float, found: EarResult) -> float:
-    """Return a mean level within the limits of the four."""
-    limits = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
-    floor_db_hl = _mean([t.floor_db_hl for t in limits], -inf)
-    ceiling_db_hl = _mean([t.ceiling_db_hl for t in limits], inf)
-    return round(min(max(db_hl, floor_db_hl), ceiling_db_hl), LEVEL_DIGITS)
+    """Return a mean level within the limits of the four, where these are known."""
+    four = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
+    floors = [-inf if t.floor_db_hl is None else t.floor_db_hl for t in four]
+    ceilings = [inf if t.ceiling_db_hl is None else t.ceiling_db_hl for t in four]
+    within_db_hl = min(max(db_hl, sum(floors) / len(four)), sum(ceilings) / len(four))
+    return round(within_db_hl, LEVEL_DIGITS)
 
 
 def outside_hz(found: EarResult) -> list[int]:
@@ -155,8 +143,3 @@ def _bound_of(four: Mapping[int, ShownThreshold]) -> tuple[Bound, dict[int, floa
         if each.limit == bound != Bound.NONE and each.level_db_hl is not None
     }
     return bound, constant_db_hl
-
-
-def _mean(limits_db_hl: Iterable[float | None], unknown_db_hl: float) -> float:
-    known = [unknown_db_hl if each is None else each for each in limits_db_hl]
-    return sum(known) / len(known)

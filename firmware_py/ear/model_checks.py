@@ -4,13 +4,14 @@ Each check has a criterion that an honest listener rarely meets, whatever the no
 `../PROCEDURE.md` has the rates that were measured, and how.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Self
 
 from firmware_py.inference.elementary import exp, normal_cdf
 from firmware_py.inference.model import Hyperparameters
+from firmware_py.terms.presentation import Observation
 
 # A tone so far above the upper end of the final band, in SDs of the response noise, is clear: an
 # attentive listener misses one in a hundred and fifty, if the threshold lies at that very end. A
@@ -44,46 +45,22 @@ class ClearTones:
     def __add__(self, other: "ClearTones") -> "ClearTones":
         return ClearTones(self.asked + other.asked, self.missed + other.missed)
 
+    @classmethod
+    def of(cls, tones: Iterable[Observation]) -> Self:
+        """Count tones that are clear; an unsure answer is no miss."""
+        heard = [each.heard for each in tones]
+        return cls(len(heard), heard.count(False))
+
     @property
     def inattentive(self) -> bool:
         """Return whether so many were missed that the listener did not attend."""
         return self.missed >= MISSED_MIN and self.missed >= MISSED_SHARE * self.asked
 
 
-def clear_margin_db(response_noise_db: float) -> float:
-    """Return how far above the upper end of a 95 % band a tone is clear, with this noise."""
-    return min(CLEAR_NOISES * response_noise_db, CLEAR_MARGIN_DB_MAX)
-
-
-def clear_tones(
-    levels_db_hl: Sequence[float],
-    heard: Sequence[bool | None],
-    clear_db_hl: Sequence[float],
-) -> ClearTones:
-    """Count the clear tones among these.
-
-    Parameters
-    ----------
-    levels_db_hl, heard
-        Of the tones, and their answers.
-    clear_db_hl
-        From which level on a tone is clear at the frequency of each.
-    """
-    answers = [
-        answer
-        for level, answer, clear in zip(levels_db_hl, heard, clear_db_hl, strict=True)
-        if level >= clear
-    ]
-    return ClearTones(len(answers), sum(answer is False for answer in answers))
-
-
 def tones_away(attended: Sequence[float]) -> list[int]:
     """Return the places of the tones that were answered in runs without attention.
 
-    Parameters
-    ----------
-    attended
-        The probability that each answer was given with attention, in the order of the tones.
+    `attended`: the probability that each answer was given with attention, in their order.
     """
     away = [1.0 - each for each in attended]
     found: set[int] = set()
@@ -107,18 +84,11 @@ def ascent_probability(
 ) -> float:
     """Return how probable an ascent is that ends as late as this one, or as early, two-sided.
 
-    Parameters
-    ----------
-    levels_db_hl
-        Of the tones of the ascent; the last was the first that was heard.
-    higher : bool
-        Whether it came out higher than the threshold, and so is to be compared with later ends.
-    threshold_db_hl, sd_db : float
-        What was believed before the ascent, a normal distribution.
-    listener : Hyperparameters
-        What was believed of the listener before it.
+    The last of its levels was the first that was heard. If it came out `higher` than the threshold
+    it is compared with later ends. `threshold_db_hl` and `sd_db` (a normal distribution) and the
+    `listener` are what was believed before it.
     """
-    silent = list(levels_db_hl[:-1] if higher else levels_db_hl)
+    silent = levels_db_hl[:-1] if higher else levels_db_hl
     total = tail = 0.0
     for step in _QUADRATURE:
         weight = exp(-0.5 * step * step)

@@ -49,7 +49,6 @@ BITS: Final = Objective()
 
 
 def objective_of(settings: Settings, time: TrialTime) -> Objective:
-    """Return the objective of a test, in which a presentation takes so long."""
     return Objective(time) if settings.per_second else BITS
 
 
@@ -70,8 +69,5 @@ def best_within_reach(
     wanted = objective.choose(estimator, levels.limits_db_hl(candidates_hz), excluded_hz)
     above_db = wanted.level_db_hl - levels.ceiling_db_hl(wanted.frequency_hz)
     tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
-    if tones == 1:
-        share = wanted
-    else:
-        share = replace(wanted, information_bits=wanted.information_bits / tones)
+    share = replace(wanted, information_bits=wanted.information_bits / tones)
     return share if objective.worth(share) > objective.worth(now) else now

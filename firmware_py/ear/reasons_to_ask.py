@@ -6,23 +6,27 @@ proposes anything. They change nothing: what is proposed, `EarTest.do` does.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
 from firmware_py.ear.agenda import Allow, Ask, Begin, EarStep, End, Forget, LookedAt
 from firmware_py.ear.bracketing import SAME_TONE_MAX
 from firmware_py.ear.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
-from firmware_py.ear.choice import most_informative
+from firmware_py.ear.confirmation import Confirmation
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.familiarisation import Familiarisation
+from firmware_py.ear.levels import near
 from firmware_py.ear.listening import story_reason
-from firmware_py.ear.objective import Objective
-from firmware_py.ear.retest import retest_of
+from firmware_py.ear.marks import answers_above, silent_at
+from firmware_py.ear.objective import Objective, best_within_reach
+from firmware_py.ear.retest import Retest, retest_of
 from firmware_py.ear.stopping import Stop
 from firmware_py.inference.stories import Told
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.settings import HONEST_PROFILES
 
 Steps = Sequence[EarStep]
 
@@ -44,32 +48,21 @@ class Look:
 
     @property
     def enough(self) -> bool:
-        """Return whether the answers are enough for numbers."""
         return self.stop is not None and self.stop.enough
 
     @property
     def spare(self) -> bool:
         """Return whether something may still be asked before that end."""
         sound = self.stop is not None and self.stop.outcome != Outcome.UNRELIABLE
-        return sound and not self.ear.rule.exhausted
+        return sound and self.ear.rule.tones_left > 0
 
 
 class ReasonToAsk:
-    """A reason to ask.
-
-    Attributes
-    ----------
-    why : Why
-        Its name in the record.
-    purpose : Purpose
-        Of what it asks.
-    silences : bool
-        Whether silences stand between its tones.
-    """
+    """A reason to ask, with its name in the record and the purpose of what it asks."""
 
     why: ClassVar[Why]
     purpose: ClassVar[Purpose] = Purpose.MEASURE
-    silences: ClassVar[bool] = True
+    silences: ClassVar[bool] = True  # stand between its tones
 
     def propose(self, _look: Look, /) -> Steps:
         """Return what is to be done for it; nothing: there is no cause."""
@@ -91,6 +84,28 @@ class ReasonToAsk:
 
     def finish(self, ear: EarTest) -> None:
         """Take in that it has nothing more to ask."""
+
+
+class Phase(ReasonToAsk):
+    """A reason that goes on to its end, by a part of the ear that says its tones."""
+
+    def part(self, ear: EarTest) -> Familiarisation | Retest | Confirmation | None:
+        """Return that part; None: it has not begun."""
+        raise NotImplementedError
+
+    def goes_on(self, ear: EarTest) -> bool:
+        part = self.part(ear)
+        return part is not None and not part.over
+
+    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
+        part = self.part(ear)
+        assert part is not None
+        return part.tone()
+
+    def take_answer(self, ear: EarTest, observation: Observation) -> None:
+        part = self.part(ear)
+        assert part is not None
+        part.take_answer(observation.presentation.level_db_hl, observation.heard)
 
 
 def _wanted_tone(ear: EarTest) -> tuple[float, float]:
@@ -122,30 +137,21 @@ class StoryInDoubt(ReasonToAsk):
         return Begin(story), self.ask()
 
     def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
-        """Return the next silence or tone of the check."""
-        return ear.listening.presentation()
+        return ear.listening.check.presentation(ear.levels)
 
 
-class Familiarise(ReasonToAsk):
+class Familiarise(Phase):
     """The listener learns the task: 1 kHz, 20 dB down until not heard, 10 dB up until heard."""
 
     why = Why.FAMILIARISE
     purpose = Purpose.FAMILIARISE
     silences = False
 
+    def part(self, ear: EarTest) -> Familiarisation:
+        return ear.familiarisation
+
     def propose(self, look: Look, /) -> Steps:
         return () if look.ear.familiarisation.over else (self.ask(),)
-
-    def goes_on(self, ear: EarTest) -> bool:
-        return not ear.familiarisation.over
-
-    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
-        return ear.familiarisation.tone()
-
-    def take_answer(self, ear: EarTest, observation: Observation) -> None:
-        """Go down or up."""
-        level_db_hl = observation.presentation.level_db_hl
-        ear.familiarisation.take_answer(level_db_hl, observation.heard)
 
 
 class SilenceDue(ReasonToAsk):
@@ -154,11 +160,6 @@ class SilenceDue(ReasonToAsk):
     why = Why.SILENCE_DUE
     purpose = Purpose.CATCH
 
-    @staticmethod
-    def is_due(ear: EarTest, number: int) -> bool:
-        """Return whether the presentation of this number is a silence."""
-        return ear.rule.needs_catches or ear.catch_trials.due(number)
-
 
 class LimitOnceMore(ReasonToAsk):
     """A threshold may lie beyond the limit: another answer there may make it sure."""
@@ -166,23 +167,19 @@ class LimitOnceMore(ReasonToAsk):
     why = Why.LIMIT_ONCE_MORE
 
     def propose(self, look: Look, /) -> Steps:
-        """Propose such a frequency, if the answers are enough otherwise."""
-        f = self.perhaps_beyond_hz(look.ear) if look.enough and look.spare else None
-        return () if f is None else (self.ask((f, look.ear.levels.limit_db_hl(f))),)
-
-    @staticmethod
-    def perhaps_beyond_hz(ear: EarTest) -> int | None:
-        """Return the frequency, None if there is none.
+        """Propose such a frequency, if the answers are enough otherwise.
 
         Whoever hears at the limit, and misses there as well, has a threshold at the limit.
         """
-        marks = ear.audiogram.marks
-        for each in ear.audiogram.estimates():
-            f = each.frequency_hz
-            silent, heard = marks.silent_at_limit(f), marks.times_heard_at_limit(f)
+        if not (look.enough and look.spare):
+            return ()
+        marks, limit_of = look.ear.audiogram.marks, look.ear.levels.limit_db_hl
+        for each in look.ear.audiogram.estimates():
+            tones, limit_db_hl = marks.near(each.frequency_hz), limit_of(each.frequency_hz)
+            silent, heard = silent_at(tones, limit_db_hl), answers_above(tones, limit_db_hl)
             if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
-                return f
-        return None
+                return (self.ask((each.frequency_hz, limit_db_hl)),)
+        return ()
 
 
 class Bracket(ReasonToAsk):
@@ -235,7 +232,26 @@ class MostInformative(ReasonToAsk):
         return (self.ask(),) if look.stop is None else ()
 
     def presentation(self, ear: EarTest, objective: Objective) -> Presentation:
-        return most_informative(ear.audiogram, ear.settings, ear.again_hz, objective)
+        # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
+        # seem as informative as before.
+        marks, levels, kind = ear.audiogram.marks, ear.levels, ear.route.kind
+        at_bound = marks.all_silent_at_limit() + marks.all_heard_at_floor()
+        never_hz = [*levels.left_out_hz]
+        if kind.follows_air and not ear.settings.ask_all:
+            never_hz += kind.inter_octave_hz
+        exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX] + never_hz
+        known_hz = ear.estimator.candidate_frequencies_hz
+        if ear.again_hz:
+            exhausted_hz += [f for f in known_hz if not near(f, ear.again_hz)]
+        elif ear.settings.profile in HONEST_PROFILES:
+            # Its bands can be trusted to say that a frequency needs no more tones; the others are
+            # too sure of themselves, and choose by information alone.
+            exhausted_hz += ear.audiogram.settled_hz()
+        if {*exhausted_hz} >= {*known_hz}:
+            exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
+        stimulus = best_within_reach(objective, ear.estimator, levels, exhausted_hz)
+        tone = levels.tone(self.purpose, stimulus.frequency_hz, stimulus.level_db_hl)
+        return replace(tone, information_bits=stimulus.information_bits)
 
 
 class LateStart(MostInformative):
@@ -269,7 +285,7 @@ class WithoutAttention(MostInformative):
         return Allow(RUN_AGAIN_TONES), Forget(away, self.why), self.ask()
 
 
-class RetestDue(ReasonToAsk):
+class RetestDue(Phase):
     """Does 1 kHz come out again? One ascent in 5 dB steps; not in a brisk test."""
 
     why = Why.RETEST
@@ -281,17 +297,8 @@ class RetestDue(ReasonToAsk):
         retest = retest_of(look.ear.estimator, look.ear.levels) if fits else None
         return () if retest is None else (Begin(retest), self.ask())
 
-    def goes_on(self, ear: EarTest) -> bool:
-        return ear.retest is not None and not ear.retest.over
-
-    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
-        assert ear.retest is not None
-        return ear.retest.tone()
-
-    def take_answer(self, ear: EarTest, observation: Observation) -> None:
-        """Go on with the ascent."""
-        assert ear.retest is not None
-        ear.retest.take_answer(observation.presentation.level_db_hl, observation.heard)
+    def part(self, ear: EarTest) -> Retest | None:
+        return ear.retest
 
     def finish(self, ear: EarTest) -> None:
         """Free its tones; its answers count as well, so an end is judged by all of them."""
@@ -322,22 +329,14 @@ class LastTonesInDoubt(StoryInDoubt):
         return () if story is None or look.ear.heard_nothing else self.check(story)
 
 
-class Confirm(ReasonToAsk):
+class Confirm(Phase):
     """Chosen frequencies once more, by the classical rule, when both ears are known."""
 
     why = Why.CONFIRM
     purpose = Purpose.CONFIRM
 
-    def goes_on(self, ear: EarTest) -> bool:
-        return ear.confirmation is not None and not ear.confirmation.over
-
-    def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
-        assert ear.confirmation is not None
-        return ear.confirmation.tone()
-
-    def take_answer(self, ear: EarTest, observation: Observation) -> None:
-        assert ear.confirmation is not None
-        ear.confirmation.take_answer(observation.presentation.level_db_hl, observation.heard)
+    def part(self, ear: EarTest) -> Confirmation | None:
+        return ear.confirmation
 
 
 class WhoHears(StoryInDoubt):

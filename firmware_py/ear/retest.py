@@ -37,14 +37,11 @@ class Retest:
         self._listener = listener
         self._asked_db_hl: list[float] = []
         self._heard = False  # the last of them
-        self._tones = 0
-        self._below_db_hl: float | None = None  # the level before
         self._audible_db_hl: float | None = None  # where silence ended
         self.difference_db: float | None = None  # set at the end
 
     @property
     def over(self) -> bool:
-        """Return whether the ascent has ended."""
         return self.difference_db is not None
 
     @property
@@ -53,20 +50,8 @@ class Retest:
 
         A large difference counts only if it is improbable with the noise of this listener.
         """
-        if self.difference_db is None or abs(self.difference_db) <= RETEST_REPEATABLE_DB:
-            return ""
-        # Never surely heard, it would have ended later still.
-        never = [] if self._heard else [math.inf]
-        probability = ascent_probability(
-            [*self._asked_db_hl, *never],
-            self.difference_db > 0.0,
-            self._threshold_db_hl,
-            self._sd_db,
-            self._listener,
-        )
-        if probability > RETEST_IMPROBABLE:
-            return ""
-        return "rejected" if abs(self.difference_db) > RETEST_ACCEPTED_DB else "doubtful"
+        told = self.told
+        return told if told in ("rejected", "doubtful") else ""
 
     @property
     def told(self) -> str:
@@ -74,32 +59,35 @@ class Retest:
 
         That is a large difference, but no larger than the answers of this listener scatter.
         """
-        is_near = self.difference_db is None or abs(self.difference_db) <= RETEST_REPEATABLE_DB
-        return self.verdict or ("repeatable" if is_near else "scattered")
+        difference_db = self.difference_db or 0.0
+        if abs(difference_db) <= RETEST_REPEATABLE_DB:
+            return "repeatable"
+        # Never surely heard, it would have ended later still.
+        levels_db_hl = [*self._asked_db_hl, *([] if self._heard else [math.inf])]
+        before = self._threshold_db_hl, self._sd_db, self._listener
+        if ascent_probability(levels_db_hl, difference_db > 0.0, *before) > RETEST_IMPROBABLE:
+            return "scattered"
+        return "rejected" if abs(difference_db) > RETEST_ACCEPTED_DB else "doubtful"
 
     def tone(self) -> Presentation:
         # The start first: in another order the sum may differ by a bit.
         start_db_hl = self._threshold_db_hl + RETEST_START_DB
-        level_db_hl = start_db_hl + self._tones * RETEST_STEP_DB
+        level_db_hl = start_db_hl + len(self._asked_db_hl) * RETEST_STEP_DB
         return self._levels.tone(Purpose.RETEST, self._levels.route.kind.familiar_hz, level_db_hl)
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
         """Find where silence ends and where being sure begins, each halfway between two levels."""
-        self._tones += 1
+        below_db_hl = (self._asked_db_hl or [level_db_hl - RETEST_STEP_DB])[-1]
+        crossed_db_hl = 0.5 * (below_db_hl + level_db_hl)
         self._asked_db_hl.append(level_db_hl)
         self._heard = heard is True
-        below = self._below_db_hl
-        crossed_db_hl = 0.5 * (
-            (level_db_hl - RETEST_STEP_DB if below is None else below) + level_db_hl
-        )
         if heard is not False and self._audible_db_hl is None:
             self._audible_db_hl = crossed_db_hl
         at_limit = level_db_hl >= self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)
         if heard:
             self._end(crossed_db_hl)
-        elif at_limit or self._tones >= RETEST_TONES_MAX:
+        elif at_limit or len(self._asked_db_hl) >= RETEST_TONES_MAX:
             self._end(level_db_hl + 0.5 * RETEST_STEP_DB)
-        self._below_db_hl = level_db_hl
 
     def _end(self, sure_db_hl: float) -> None:
         audible_db_hl = sure_db_hl if self._audible_db_hl is None else self._audible_db_hl
@@ -109,8 +97,7 @@ class Retest:
 def retest_of(estimator: ThresholdEstimator, levels: Levels) -> Retest | None:
     """Return the retest of an ear; None if its frequency has no threshold within the limits."""
     frequency_hz = levels.route.kind.familiar_hz
-    mean_db_hl, sd_db = estimator.threshold([frequency_hz])
-    threshold_db_hl = float(mean_db_hl[0])
-    if levels.side(frequency_hz, threshold_db_hl) != Outcome.MEASURED:
+    mean_db_hl, sd_db = (each.item() for each in estimator.threshold([frequency_hz]))
+    if levels.side(frequency_hz, mean_db_hl) != Outcome.MEASURED:
         return None
-    return Retest(threshold_db_hl, levels, float(sd_db[0]), estimator.hyperparameters)
+    return Retest(mean_db_hl, levels, sd_db, estimator.hyperparameters)

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final
 
 from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.ear.catch_trials import CatchTrials
 from firmware_py.ear.objective import BITS
 from firmware_py.ear.retest import RETEST_TONES_MAX
-from firmware_py.ear.tally import Tally
 from firmware_py.ear.threshold_estimates import Estimate, ThresholdEstimates
 from firmware_py.inference import enough
 from firmware_py.terms.outcomes import Outcome
@@ -18,6 +17,25 @@ from firmware_py.terms.settings import Settings
 LIMIT_TONES: Final = enough.LIMIT_ANSWERS
 LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
 CATCHES_BEFORE_HEARS_ALL: Final = 3
+
+
+@dataclass
+class Tally:
+    """What one ear's tones were answered with, those of familiarisation and retest included."""
+
+    tones: int = 0
+    heard: int = 0
+    unsure: int = 0
+
+    @property
+    def answered(self) -> int:
+        """Return how many tones were answered with either button."""
+        return self.heard + self.unsure
+
+    def count(self, heard: bool | None) -> None:
+        self.tones += 1
+        self.heard += heard is True
+        self.unsure += heard is None
 
 
 @dataclass(frozen=True)
@@ -32,21 +50,9 @@ class Stop:
     enough: bool = False
     cap: Reason | None = None
 
-    @classmethod
-    def by(cls, outcome: Outcome, code: Code, **parts: Any) -> Self:
-        """Return an end for one reason, without enough answers."""
-        return cls(outcome, (reason(code, **parts),))
-
 
 class StoppingRule:
-    """Judges after every answer of an ear if there are enough.
-
-    Attributes
-    ----------
-    cap : Reason or None
-        That the tones were used up, once they were: those that are free later are for what was not
-        asked yet, and for bands that the retest made wider.
-    """
+    """Judges after every answer of an ear if there are enough."""
 
     def __init__(
         self,
@@ -63,6 +69,8 @@ class StoppingRule:
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
+        # That the tones were used up, once they were: those that are free later are for what was
+        # not asked yet, and for bands that the retest made wider.
         self.cap: Reason | None = None
 
     def ask_again(self) -> None:
@@ -88,11 +96,6 @@ class StoppingRule:
         return self._tones_max - self._kept - self._tally.tones
 
     @property
-    def exhausted(self) -> bool:
-        """Return whether no tone is left but those kept for the retest."""
-        return self.tones_left <= 0
-
-    @property
     def retest_fits(self) -> bool:
         """Return whether a retest is wanted, and its tones are left."""
         return 0 < self._kept <= self._tones_max - self._tally.tones
@@ -115,8 +118,8 @@ class StoppingRule:
                 return None
             if catches.unreliable:
                 return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
-            floor_db_hl = self._levels.floor_db_hl
-            return Stop.by(Outcome.HEARS_ALL, Code.ALL_HEARD, floor_db_hl=floor_db_hl)
+            why = reason(Code.ALL_HEARD, floor_db_hl=self._levels.floor_db_hl)
+            return Stop(Outcome.HEARS_ALL, (why,))
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         if not both_sides or not self._estimator.trial_count:
             return None
@@ -128,10 +131,16 @@ class StoppingRule:
         return Stop(outcome, enough, enough=True, cap=cap if cap in enough else None)
 
     def _cap_now(self) -> Reason | None:
-        """Say that the tones are used up, if they are."""
-        return (
-            _cap_reached(self._tones_max, self._tally.tones, self._kept) if self.exhausted else None
-        )
+        """Say that the tones are used up, if they are: all but those kept for the retest."""
+        tones_max, tones, kept = self._tones_max, self._tally.tones, self._kept
+        if self.tones_left > 0:
+            return None
+        if not kept:
+            return reason(Code.CAP, tones_max=tones_max)
+        left = tones_max - tones
+        if left >= kept:
+            return reason(Code.CAP_KEPT, tones_max=tones_max, tones=tones, kept=kept)
+        return reason(Code.CAP_TOO_FEW, tones_max=tones_max, tones=tones, left=left)
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
@@ -156,8 +165,8 @@ class StoppingRule:
 
     def _enough(self, cap: Reason | None) -> Reasons:
         """Return why the answers are enough; nothing if they are not. `cap`: none is left."""
-        s = self._settings
-        least = 0 if self._levels.route.kind.follows_air else s.tones_min
+        least_bits = self._settings.stop_information_bits
+        least = 0 if self._levels.route.kind.follows_air else self._settings.tones_min
         if self._tally.tones < min(least, self._tones_max - self._kept):
             return ()
         asked_hz = self._audiogram.silent_up_to_limits_hz()
@@ -168,25 +177,24 @@ class StoppingRule:
             return (_band(Code.NARROW_ENOUGH, widest),)
         if cap:
             return self._short(cap, widest)
-        if s.stop_information_bits > 0.0:
+        if least_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
             best = BITS.choose(self._estimator, self._levels.limits_db_hl(candidates_hz))
-            if best.information_bits <= s.stop_information_bits:
-                end = reason(Code.NEXT_ANSWER_TELLS, information_bits=best.information_bits)
-                return self._short(end, widest)
+            bits = best.information_bits
+            if bits <= least_bits:
+                return self._short(reason(Code.NEXT_ANSWER_TELLS, information_bits=bits), widest)
         return ()
 
     def _short(self, end: Reason, widest: Estimate) -> Reasons:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
         wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
         why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
-        at_hz = [
-            e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE
-        ]
-        if at_hz:
-            limits_db_hl = self._levels.limits_db_hl(at_hz)
-            why.append(_perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
-        return tuple(why)
+        limits_db_hl = {
+            each.frequency_hz: self._levels.limit_db_hl(each.frequency_hz)
+            for each in self._audiogram.estimates()
+            if each.mark == Outcome.INCOMPLETE
+        }
+        return (*why, _perhaps_beyond(limits_db_hl)) if limits_db_hl else tuple(why)
 
 
 def _band(code: Code, widest: Estimate, **more: float) -> Reason:
@@ -202,23 +210,11 @@ def _no_response(limits_db_hl: Sequence[float]) -> Reason:
     return reason(Code.NO_RESPONSE_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
 
 
-def _cap_reached(tones_max: int, tones: int, kept: int) -> Reason:
-    """Say that the tones are used up; `kept` are wanted for the retest."""
-    left = tones_max - tones
-    if not kept:
-        return reason(Code.CAP, tones_max=tones_max)
-    if left >= kept:
-        return reason(Code.CAP_KEPT, tones_max=tones_max, tones=tones, kept=kept)
-    return reason(Code.CAP_TOO_FEW, tones_max=tones_max, tones=tones, left=left)
-
-
 def _perhaps_beyond(limits_db_hl: Mapping[int, float]) -> Reason:
     """Name the limits at the frequencies where the threshold lies perhaps beyond them."""
     levels = {*limits_db_hl.values()}
     if len(levels) == 1:
         return reason(Code.PERHAPS_BEYOND, limit_db_hl=levels.pop(), frequencies_hz=[*limits_db_hl])
-    limits = [
-        reason(Code.LIMIT_AT, limit_db_hl=limit, frequency_hz=f)
-        for f, limit in limits_db_hl.items()
-    ]
+    each = limits_db_hl.items()
+    limits = [reason(Code.LIMIT_AT, limit_db_hl=limit, frequency_hz=f) for f, limit in each]
     return reason(Code.PERHAPS_BEYOND_EACH, limits=limits)

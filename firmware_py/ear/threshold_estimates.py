@@ -39,7 +39,6 @@ class Estimate:
 
     @property
     def half_width_db(self) -> float:
-        """Return how far the band reaches to either side."""
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
 
@@ -52,13 +51,7 @@ class Unmasked:
 
 
 class ThresholdEstimates:
-    """The estimator's thresholds at the audiogram frequencies within the range of the test.
-
-    Attributes
-    ----------
-    unmasked : dict of int to Unmasked
-        By frequency, of an ear that is asked again with noise: what is left as it was without.
-    """
+    """The estimator's thresholds at the audiogram frequencies within the range of the test."""
 
     def __init__(self, settings: Settings, belief: "Belief", levels: Levels) -> None:
         self._settings = settings
@@ -66,57 +59,48 @@ class ThresholdEstimates:
         self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
         self.estimator = belief.estimator
         self.levels = levels
+        # By frequency, of an ear that is asked again with noise: what is left as it was without.
         self.unmasked: dict[int, Unmasked] = {}
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
-        self._estimated: tuple[Evidence, list[Estimate]] | None = None
-        self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
+        self._estimated: tuple[Evidence, tuple[Estimate, ...]] | None = None
 
     @property
     def marks(self) -> Marks:
         return Marks(self.levels, self._belief.evidence.observations)
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> tuple[Estimate, ...]:
         """Return what is known at each frequency; computed once between two answers."""
-        return [*self._all_estimates()]
+        evidence = self._belief.evidence
+        if self._estimated is None or self._estimated[0] is not evidence:
+            asked_hz, marks = self.frequencies_hz, self.marks
+            mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
+            sides, (low_db_hl, high_db_hl) = self._sides(mean_db_hl), self.bands(asked_hz)
+            found = map(marks.mark, asked_hz, sides, low_db_hl, high_db_hl)
+            figures = (asked_hz, sides, found, mean_db_hl, sd_db, low_db_hl, high_db_hl)
+            self._estimated = evidence, tuple(map(Estimate, *figures))
+        return self._estimated[1]
 
     def told_estimates(self) -> list[Estimate]:
         """Return what is told of each frequency: by all answers, or by those without noise only."""
-        known = self._all_estimates()
-        return [self.unmasked[e.frequency_hz].found if self.is_unmasked(e) else e for e in known]
+        return [
+            self.unmasked[each.frequency_hz].found if self.is_unmasked(each) else each
+            for each in self.estimates()
+        ]
 
     def is_unmasked(self, estimate: Estimate) -> bool:
         """Return whether what was heard near a frequency was heard without noise only."""
         return estimate.mark == Outcome.INFERRED and estimate.frequency_hz in self.unmasked
 
-    def _all_estimates(self) -> list[Estimate]:
-        """Return the same list between two answers, which nobody else gets."""
-        evidence = self._belief.evidence
-        if self._estimated is None or self._estimated[0] is not evidence:
-            asked_hz = self.frequencies_hz
-            mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
-            figures = zip(
-                asked_hz, self._sides(mean_db_hl), mean_db_hl, sd_db, *self.bands(asked_hz),
-                strict=True,
-            )  # fmt: skip
-            self._estimated = evidence, [self._estimate(*each) for each in figures]
-        return self._estimated[1]
-
     @cached_property
     def _looked_at(self) -> dict[float, int]:
-        """Return each frequency whose band is asked for, with its place among them.
-
-        They are the audiogram's, and those of a next tone where its choice goes by their bands.
-        """
+        """Return places of the audiogram's frequencies, and of a next tone's if chosen by bands."""
         frequencies_hz: list[float] = [*self.frequencies_hz]
         if self._settings.profile in HONEST_PROFILES:
             frequencies_hz += self.estimator.candidate_frequencies_hz
         return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
 
     def bands(self, frequencies_hz: Iterable[float]) -> tuple[list[float], list[float]]:
-        """Return the lower and upper ends of the bands, of frequencies that are looked at.
-
-        Of these all are computed together: who asks for those of others is told what is known.
-        """
+        """Return the lower and upper ends of the bands of frequencies that are looked at."""
         ends_db_hl = self.estimator.threshold_band([*self._looked_at], BAND_PROBABILITY)
         low_db_hl, high_db_hl = (each.tolist() for each in ends_db_hl)
         places = [self._looked_at[f] for f in frequencies_hz]
@@ -124,40 +108,31 @@ class ThresholdEstimates:
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
-        known = self._all_estimates()
-        if self._widest is None or self._widest[0] is not known:
-            self._widest = known, max(self.deciding_estimates(known), key=self.width_of_wanted)
-        return self._widest[1]
+        return max(self.deciding_estimates(), key=self.width_of_wanted)
 
-    def deciding_estimates(self, estimates: list[Estimate]) -> list[Estimate]:
-        """Return those of all estimates whose bands decide if an ear ends: within the limits.
+    def deciding_estimates(self) -> list[Estimate]:
+        """Return the estimates whose bands decide if an ear ends: within the limits.
 
         If none is, all. 750 and 1500 Hz are looked at only where they are measured, as is what is
         left out.
         """
         others_hz = (*self.levels.route.kind.inter_octave_hz, *self.levels.left_out_hz)
-        estimates = [
-            e for e in estimates if e.mark == Outcome.MEASURED or e.frequency_hz not in others_hz
-        ] or estimates
-        inside = [
-            e
-            for e in estimates
-            if e.mark == Outcome.MEASURED or e.side in (Outcome.MEASURED, Outcome.INCOMPLETE)
-        ]
-        return inside or estimates
+        known, measured = [*self.estimates()], Outcome.MEASURED
+        known = [e for e in known if e.mark == measured or e.frequency_hz not in others_hz] or known
+        inside = (measured, Outcome.INCOMPLETE)
+        return [e for e in known if e.mark == measured or e.side in inside] or known
 
     def silent_up_to_limits_hz(self) -> list[int]:
         """Return where nothing was heard, if it is certain that all bands which decide lie there.
 
         Nothing, if one of them does not.
         """
-        deciding = self.deciding_estimates(self.estimates())
+        deciding = self.deciding_estimates()
         if any(each.side != Outcome.NO_RESPONSE for each in deciding):
             return []
         return [each.frequency_hz for each in deciding if each.mark == Outcome.NO_RESPONSE]
 
     def wanted_half_width_db(self, frequency_hz: float) -> float:
-        """Return how far the band may reach to either side at a frequency."""
         factor = ROUGH if self.is_rough else 1.0
         return factor * self._settings.wanted_half_width_db(self.levels.route.kind, frequency_hz)
 
@@ -171,7 +146,6 @@ class ThresholdEstimates:
         ]
 
     def width_of_wanted(self, estimate: Estimate) -> float:
-        """Return the width of a band as a part of the one that is wanted."""
         return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
 
     def common_mark(self) -> Outcome | None:
@@ -193,21 +167,8 @@ class ThresholdEstimates:
         Of an ear that was silent at the limit again and again the means are sure enough.
         """
         mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
-        found = zip(self.frequencies_hz, mean_db_hl, strict=True)
-        sides = {self.levels.side(f, float(mean)) for f, mean in found}
+        sides = {*map(self.levels.side, self.frequencies_hz, mean_db_hl.tolist())}
         return sides.pop() if len(sides) == 1 else None
-
-    def _estimate(
-        self,
-        frequency_hz: int,
-        side: Outcome,
-        mean_db_hl: float,
-        sd_db: float,
-        low_db_hl: float,
-        high_db_hl: float,
-    ) -> Estimate:
-        mark = self.marks.mark(frequency_hz, side, low_db_hl, high_db_hl)
-        return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
 
     def _sides(self, mean_db_hl: Sequence[float]) -> list[Outcome]:
         """Return where each threshold lies, by all answers of the ear.

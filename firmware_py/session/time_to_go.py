@@ -174,7 +174,7 @@ class TimeToGo:
         estimates = ear.audiogram.estimates()
         bits = sum(
             max(log(ear.audiogram.width_of_wanted(each)) / LOG_2, 0.0)
-            for each in ear.audiogram.deciding_estimates(estimates)
+            for each in ear.audiogram.deciding_estimates()
         )
         frequencies = sum(
             each.mark not in DONE

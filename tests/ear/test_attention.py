@@ -1,32 +1,7 @@
 """Whether the listener attended, and where that is said."""
 
-import pytest
-
 from firmware_py.ear.caps import CHECKS_USUAL
-from firmware_py.terms.route import Route
-from firmware_py.terms.settings import Settings
-from tests.ear.test_catch_trials import catch_trials_of
-from tests.said import each_said
 from tests.session.driver import Driver, Listener, Reaction, Tone, flat, run_left_ear
-
-
-@pytest.mark.parametrize(
-    ("answers", "inattentive"),
-    [
-        ([True], False),
-        ([True, False, False, False], False),
-        ([True, None, False, False], True),
-        ([True, True, False, False, False], True),
-    ],
-)
-def test_an_attentive_listener_answers_one_silence_of_four_at_most(
-    answers: list[bool | None], inattentive: bool
-) -> None:
-    catch_trials = catch_trials_of(0.01)
-    for answer in answers:
-        catch_trials.take_answer(answer)
-
-    assert catch_trials.inattentive is inattentive
 
 
 class MissesClearTones(Listener):
@@ -48,8 +23,9 @@ def misses_clear_tones() -> Driver:
 
 def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:
     driver = run_left_ear(flat(30.0), masking="off")
-    asked = driver.test.ears[Route("left")].attention.clear()
+    asked = driver.left.attention.clear()
 
+    assert len(driver.left.attention.answers) == driver.left.tally.tones
     assert asked.asked >= CHECKS_USUAL
     assert asked.missed == 0
     assert driver.result["remarks"] == []
@@ -57,21 +33,17 @@ def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_at
 
 def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked() -> None:
     driver = misses_clear_tones()
-    clear = driver.test.ears[Route("left")].attention.clear()
+    clear = driver.left.attention.clear()
 
     assert clear.missed >= 2
     assert clear.asked > CHECKS_USUAL
-    assert (
-        f"responses of limited reliability: {clear.missed} of {clear.asked} clearly audible tones "
-        "were missed"
-    ) in each_said(driver.result["remarks"])
+    signs = [{"code": "misses", "missed": clear.missed, "asked": clear.asked}]
+    assert {"code": "inattentive", "signs": signs} in driver.result["remarks"]
 
 
 def test_checks_that_are_forgotten_are_told_apart_for_they_came_above_the_cap() -> None:
     """Or they would be asked again within the cap, and once more as checks."""
-    driver = Driver(Settings(ears="left", masking="off"), MissesClearTones())
-    driver.run()
-    attention = driver.test.ears[Route("left")].attention
+    attention = misses_clear_tones().left.attention
     asked = attention.checks_asked
 
     assert asked > CHECKS_USUAL

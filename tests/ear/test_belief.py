@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.ear.belief import Belief
-from firmware_py.ear.evidence import Evidence, Item
+from firmware_py.ear.evidence import Evidence, Item, Pauses
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
@@ -73,22 +73,15 @@ def test_what_is_the_ears_own_begins_with_what_either_answered() -> None:
     evidence = Evidence((False, tone, silence))
     belief.take(evidence)
     expected = belief.estimator.curves_at_knots()
-    belief.take(evidence.of_own(expected).with_answer(own))
+    belief.take(evidence.of_own(expected).with_answer(own, pressed=True))
 
     assert belief.evidence.of_either == (tone,)
-    assert belief.evidence.given == (False, silence, own)
+    assert belief.evidence.given == (False, silence, True, own)
+    assert belief.evidence.pauses == Pauses(2, 1)
+    assert evidence.pauses == Pauses(1, 0), "a change of evidence is another one"
     assert belief.evidence.observations == [tone, silence, own]
     assert belief.evidence.tones == [own]
     assert belief.estimator.trial_count == 1
     assert belief.evidence.up_to(0).given == (False, silence)
     assert belief.evidence.without([tone]).observations == [silence, own]
     assert belief.evidence.threshold is expected
-
-
-def test_a_change_of_evidence_is_another_one() -> None:
-    evidence = Evidence()
-    more = evidence.with_answer(heard(40.0), pressed=True)
-
-    assert evidence.given == ()
-    assert (more.pauses.count, more.pauses.pressed) == (1, 1)
-    assert more.without([]) is not more

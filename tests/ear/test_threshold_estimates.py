@@ -6,42 +6,35 @@ from typing import Any
 import pytest
 
 from firmware_py.ear.marks import Marks
-from firmware_py.ear.threshold_estimates import (
-    BAND_PROBABILITY,
-    Estimate,
-    ThresholdEstimates,
-)
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate, ThresholdEstimates
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
-from tests.session.driver import Driver, flat
+from tests.session.driver import Driver, flat, run_left_ear
 
-LEFT = {"ears": "left", "conduct": "clinical"}
+LEFT = Settings(ears="left", conduct="clinical")
 
 
 def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver(Settings.from_record(LEFT), flat(85.0))
+    driver = Driver(LEFT, flat(85.0))
     told = 0
     estimates = ThresholdEstimates.estimates
 
-    def check(audiogram: ThresholdEstimates) -> list[Estimate]:
+    def check(audiogram: ThresholdEstimates) -> tuple[Estimate, ...]:
         nonlocal told
         told += 1
-        belief = driver.test.ears[Route("left")].belief
-        anew = ThresholdEstimates(driver.settings, belief, audiogram.levels)
+        anew = ThresholdEstimates(driver.settings, driver.left.belief, audiogram.levels)
         assert estimates(audiogram) == estimates(anew)
         return estimates(audiogram)
 
     monkeypatch.setattr(ThresholdEstimates, "estimates", check)
-
     driver.run()
 
     assert told > len(driver.plays)
 
 
 def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver(Settings.from_record(LEFT), flat(25.0))
-    audiogram = driver.test.ears[Route("left")].audiogram
+    driver = Driver(LEFT, flat(25.0))
+    audiogram = driver.left.audiogram
     marked: list[float] = []
     mark = Marks.mark
 
@@ -59,9 +52,7 @@ def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.M
 
 def test_bands_are_those_of_the_estimator_and_the_same_for_whoever_asks() -> None:
     """To the bit, although those of the audiogram and of the next tone are computed together."""
-    driver = Driver(Settings.from_record(LEFT), flat(25.0))
-    driver.run()
-    audiogram = driver.test.ears[Route("left")].audiogram
+    audiogram = run_left_ear(flat(25.0), conduct="clinical").left.audiogram
     candidates_hz = audiogram.estimator.candidate_frequencies_hz
 
     assert not {*candidates_hz} <= {*audiogram.frequencies_hz}, "some are of the next tone only"
@@ -76,30 +67,16 @@ def test_bands_are_those_of_the_estimator_and_the_same_for_whoever_asks() -> Non
 def test_whether_it_is_surely_beyond_is_asked_only_where_it_may_be(
     threshold_db_hl: float, bands: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = Driver(Settings.from_record({**LEFT, "level_max_db_hl": 80.0}), flat(threshold_db_hl))
-    driver.run()
-    audiogram = driver.test.ears[Route("left")].audiogram
+    ear = run_left_ear(flat(threshold_db_hl), conduct="clinical", level_max_db_hl=80.0).left
     asked: list[float] = []
 
     def count(_: ThresholdEstimator, frequencies_hz: Sequence[float], probability: float) -> Any:
         asked.append(probability)
         return ends(frequencies_hz, probability)
 
-    ends = audiogram.estimator.threshold_band
+    ends = ear.estimator.threshold_band
     monkeypatch.setattr(ThresholdEstimator, "threshold_band", count)
-    belief = driver.test.ears[Route("left")].belief
-    anew = ThresholdEstimates(driver.settings, belief, audiogram.levels)
-    anew.estimates()
+    ThresholdEstimates(ear.settings, ear.belief, ear.levels).estimates()
 
     assert len(asked) == bands
     assert BAND_PROBABILITY in asked
-
-
-def test_who_changes_the_list_does_not_change_what_is_known() -> None:
-    driver = Driver(Settings.from_record(LEFT), flat(25.0))
-    driver.run()
-    audiogram = driver.test.ears[Route("left")].audiogram
-
-    audiogram.estimates().clear()
-
-    assert len(audiogram.estimates()) == len(audiogram.frequencies_hz)

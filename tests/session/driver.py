@@ -19,6 +19,7 @@ from firmware_py.session.masking import Earphones
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.reasons import Code
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import AnswerTold, CatchTold, Tell, VoidTold
 
@@ -203,6 +204,10 @@ class Driver(SimulatedTest):
     def result(self) -> dict[str, Any]:
         (finish,) = (action for action in self.actions if isinstance(action, events.Finish))
         return finish.result.to_record()
+
+    @property
+    def left(self) -> EarTest:
+        return self.test.ears[Route("left")]
 
     def ear(self, name: str) -> dict[str, Any]:
         (found,) = (ear for ear in self.result["ears"] if ear["ear"] == name)
