@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from firmware_py.ear.retest import Retest
-from firmware_py.inference.stories import Told
+from firmware_py.inference.stories import Suspicion
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Observation
 from firmware_py.terms.reasons import Reasons
@@ -79,7 +79,7 @@ class Allow:
 class Begin:
     """Begin a check of what the listener does, or the retest."""
 
-    what: Told | Retest
+    what: Suspicion | Retest
 
 
 @dataclass(frozen=True)

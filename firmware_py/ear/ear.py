@@ -24,7 +24,7 @@ from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.stories import Told
+from firmware_py.inference.stories import Suspicion
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import Observation
@@ -150,7 +150,7 @@ class EarTest:
                 self.rule.allow(tones)
             case Begin(Retest() as what):
                 self.retest = what
-            case Begin(Told() as what):
+            case Begin(Suspicion() as what):
                 self.listening.begin(what)
             case LookedAt(why):
                 self.looked_at.add(why)

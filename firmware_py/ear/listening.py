@@ -14,7 +14,7 @@ from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.levels import Levels, near
 from firmware_py.ear.marks import Marks
 from firmware_py.inference.elementary import log
-from firmware_py.inference.stories import ACCIDENT, Story, Told, change_of_listener
+from firmware_py.inference.stories import ACCIDENT, Story, Suspicion, change_of_listener
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import SILENCE, Observation, Presentation
 from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
@@ -37,7 +37,7 @@ class Check:
     `story`: what it is about; None: of nothing that the listener does, or it is over.
     """
 
-    def __init__(self, frequency_hz: float, level_db_hl: float, story: Told | None) -> None:
+    def __init__(self, frequency_hz: float, level_db_hl: float, story: Suspicion | None) -> None:
         self.frequency_hz, self.level_db_hl, self.story = frequency_hz, level_db_hl, story
         self._silence_due = story is not None and story.story != Story.SILENT
         self._silence_kept = not self._silence_due
@@ -72,23 +72,23 @@ class Listening:
         self.last_why: Reasons = ()  # of the last one about the listener
         self.equipment_asked = False  # whether the operator was asked who hears its tones
         self.equipment_heard_by = ""  # "operator" or "other-ear", by their word; "": nobody
-        self.change: Told | None = None  # of the listener; None: nothing made one look
+        self.change: Suspicion | None = None  # of the listener; None: nothing made one look
 
     @property
-    def story(self) -> Told | None:
+    def story(self) -> Suspicion | None:
         """Return what the check under way is about; None: there is none."""
         return self.check.story
 
-    def _familiar(self, story: Told | None) -> Check:
+    def _familiar(self, story: Suspicion | None) -> Check:
         """Return a check with the tone that everybody begins with."""
         familiar_hz = self._levels.route.kind.familiar_hz
         return Check(familiar_hz, self._settings.familiar_level_db_hl, story)
 
-    def likely(self) -> Told | None:
+    def likely(self) -> Suspicion | None:
         """Return the story that is likely enough to act on."""
         return self.probable(LIKELY)
 
-    def probable(self, least: float) -> Told | None:
+    def probable(self, least: float) -> Suspicion | None:
         """Return the most probable story if all together are so probable, None otherwise."""
         stories = self._belief.estimator.stories
         if sum(each.probability for each in stories) < least:
@@ -101,7 +101,7 @@ class Listening:
             return None
         return max(stories, key=lambda each: each.probability)
 
-    def doubt_of_last(self) -> Told | None:
+    def doubt_of_last(self) -> Suspicion | None:
         """Return a story that leaves the last tones only in doubt: they are soon asked again."""
         story, tones = None if self.checks == CHECKS_MAX else self.probable(DOUBTED), self._tones
         return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
@@ -136,7 +136,7 @@ class Listening:
                     return tones[:missed]
         return []
 
-    def change_of(self, answers: list[Observation]) -> Told | None:
+    def change_of(self, answers: list[Observation]) -> Suspicion | None:
         """Return whether the answers of an ear that is known are better explained by two listeners.
 
         All are gone through twice: that is for answers that surprise. What was forgotten because
@@ -148,7 +148,7 @@ class Listening:
             return None
         return change_of_listener(*self._belief.log_evidence_around(tones))
 
-    def begin(self, story: Told) -> None:
+    def begin(self, story: Suspicion) -> None:
         tones = self._tones
         self.checks += 1
         self.check = check = self._familiar(story)
@@ -167,14 +167,14 @@ class Listening:
         self.equipment_asked, self.check = True, self._familiar(None)
         self.why = (reason_by(self._levels.route, Code.WHO_HEARS),)
 
-    def end(self) -> Told:
+    def end(self) -> Suspicion:
         """End the check; return the story whose answers are to be asked again."""
         story, self.check.story = self.story, None
         assert story is not None
         return story
 
 
-def story_reason(story: Told, tones: list[Observation], route: Route) -> Reason:
+def story_reason(story: Suspicion, tones: list[Observation], route: Route) -> Reason:
     """Say what seems to have happened, and what to look after: by this route."""
     began = story.began
     match story.story:

@@ -22,7 +22,7 @@ from firmware_py.ear.marks import answers_above, silent_at
 from firmware_py.ear.objective import Objective, best_within_reach
 from firmware_py.ear.retest import Retest, retest_of
 from firmware_py.ear.stopping import Stop
-from firmware_py.inference.stories import Told
+from firmware_py.inference.stories import Suspicion
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
@@ -133,7 +133,7 @@ class StoryInDoubt(ReasonToAsk):
             return (End(Outcome.UNRELIABLE, (why,)),)
         return self.check(story)
 
-    def check(self, story: Told) -> Steps:
+    def check(self, story: Suspicion) -> Steps:
         return Begin(story), self.ask()
 
     def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:

@@ -12,7 +12,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.record import Record
-from firmware_py.inference.stories import Stories, Told
+from firmware_py.inference.stories import Stories, Suspicion
 
 AMBIGUOUS: Final = 0.9  # a doubt from here on
 KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
@@ -82,12 +82,12 @@ class Diagnostics(OneAtATime):
         return self._model.listener_shares()
 
     @property
-    def stories(self) -> list[Told]:
+    def stories(self) -> list[Suspicion]:
         """Return what the listener may have done in place of listening, and how probably."""
-        told: list[Told] = self._known.once("stories", self._told_stories)
+        told: list[Suspicion] = self._known.once("stories", self._told_stories)
         return told
 
-    def _told_stories(self) -> list[Told]:
+    def _told_stories(self) -> list[Suspicion]:
         return self._stories.tell(self.log_evidence)
 
     @property

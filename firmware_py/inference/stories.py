@@ -71,7 +71,7 @@ class Story(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
+class Suspicion:
     """How probable a story is, and after how many tones it most probably began."""
 
     story: Story
@@ -121,7 +121,7 @@ class Stories:
             self._kept,
         )
 
-    def tell(self, log_evidence: float) -> list[Told]:
+    def tell(self, log_evidence: float) -> list[Suspicion]:
         """Return every story, with `log_evidence` of all pieces by the model of the ear."""
         rows = {
             Story.SILENT: range(SILENT_ROW, PRESSING_ROW),
@@ -138,12 +138,12 @@ class Stories:
             for story, of in rows.items()
         }
         return [
-            Told(story, odds[story] / total, int(max(self._kept[largest[story], BEGAN], 0.0)))
+            Suspicion(story, odds[story] / total, int(max(self._kept[largest[story], BEGAN], 0.0)))
             for story in rows
         ]
 
 
-def change_of_listener(before: Sequence[float], after: Sequence[float]) -> Told:
+def change_of_listener(before: Sequence[float], after: Sequence[float]) -> Suspicion:
     """Return how probable it is that two listeners answered one after the other.
 
     With Z the evidence by one ear, of the first k answers or of those from there on,
@@ -160,11 +160,11 @@ def change_of_listener(before: Sequence[float], after: Sequence[float]) -> Told:
     """
     places = range(PART_TONES_MIN, len(before) - PART_TONES_MIN)
     if not places:
-        return Told(Story.CHANGED, 0.0, 0)
+        return Suspicion(Story.CHANGED, 0.0, 0)
     log_parts = [before[k] + after[k] for k in places]
     mean = sum(exp(parts - before[-1]) for parts in log_parts) / len(places)
     odds = CHANGES * mean
-    return Told(Story.CHANGED, odds / (1.0 + odds), places[log_parts.index(max(log_parts))])
+    return Suspicion(Story.CHANGED, odds / (1.0 + odds), places[log_parts.index(max(log_parts))])
 
 
 @kernel

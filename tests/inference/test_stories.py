@@ -20,7 +20,7 @@ from firmware_py.inference.stories import (
     TONES_PRESSED,
     Stories,
     Story,
-    Told,
+    Suspicion,
     change_of_listener,
 )
 
@@ -82,7 +82,7 @@ def test_with_two_buttons_it_says_nothing_which_of_them_is_pressed() -> None:
         assert a.probability == pytest.approx(b.probability, rel=1e-9)
 
 
-def of(estimator: ThresholdEstimator, story: Story) -> Told:
+def of(estimator: ThresholdEstimator, story: Story) -> Suspicion:
     (found,) = (told for told in estimator.stories if told.story == story)
     return found
 
@@ -157,7 +157,7 @@ def log_evidence(tones: list[tuple[float, float, bool]]) -> list[float]:
     return found
 
 
-def tell_of(tones: list[tuple[float, float, bool]]) -> Told:
+def tell_of(tones: list[tuple[float, float, bool]]) -> Suspicion:
     return change_of_listener(log_evidence(tones), log_evidence(tones[::-1])[::-1])
 
 

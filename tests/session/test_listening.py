@@ -14,7 +14,7 @@ from firmware_py.ear.ear import EarTest
 from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
-from firmware_py.inference.stories import Story, Told
+from firmware_py.inference.stories import Story, Suspicion
 from firmware_py.session.agenda import next_by_air
 from firmware_py.session.ear_result import result_of
 from firmware_py.session.hearing import HearingTest
@@ -232,7 +232,7 @@ def test_by_bone_it_is_the_vibrator_that_is_to_be_looked_after() -> None:
     assert "a deaf ear, the vibrator, the button" in say(nothing)
     assert "; check vibrator, button and listener" in say(left)
     assert say(gone.listening.last_why) == say(left)
-    changed = story_reason(Told(Story.CHANGED, 1.0, 9), [], silent.route)
+    changed = story_reason(Suspicion(Story.CHANGED, 1.0, 9), [], silent.route)
     assert "or the vibrator moved" in say(changed)
 
 
