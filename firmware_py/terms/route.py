@@ -136,7 +136,7 @@ BY_BONE: Final = RouteKind(
     felt_from_db_hl={250: 25.0, 500: 40.0, 1000: 55.0},  # ISO 8253-1
 )  # fmt: skip
 ROUTE_KINDS: Final = (BY_AIR, BY_BONE)
-_KINDS: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
+KIND_OF: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
 # Of all routes.
 FREQUENCIES_HZ: Final = tuple(sorted({f for each in ROUTE_KINDS for f in each.frequencies_hz}))
 LOWEST_DB_HL: Final = min(each.levels_db_hl[0] for each in ROUTE_KINDS)
@@ -175,7 +175,7 @@ class Route:
 
     @property
     def kind(self) -> RouteKind:
-        return _KINDS[self.transducer, self.measured]
+        return KIND_OF[self.transducer, self.measured]
 
     @property
     def by_bone(self) -> bool:
