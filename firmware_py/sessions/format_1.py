@@ -21,26 +21,26 @@ SETTINGS: Final = {"routes": "air", "ear_check": False, "threshold_convention": 
 
 def header(record: Record) -> Record:
     """Return a header as one of format 2."""
-    told = {name: value for name, value in record.items() if name != "seed"}  # a setting, too
-    told["device"] = ""
-    if "procedure" in told:
-        return told
-    told |= {"tone_generator": "", "speed": 1.0}
-    if isinstance(told.get("settings"), dict):
-        told["settings"] = {**told["settings"], **SETTINGS}
-    if isinstance(told.get("calibration"), dict):
-        told["calibration"] = _calibration(told["calibration"])
-    return told
+    old = {name: value for name, value in record.items() if name != "seed"}  # a setting, too
+    old["device"] = ""
+    if "procedure" in old:
+        return old
+    old |= {"tone_generator": "", "speed": 1.0}
+    if isinstance(old.get("settings"), dict):
+        old["settings"] = {**old["settings"], **SETTINGS}
+    if isinstance(old.get("calibration"), dict):
+        old["calibration"] = _calibration(old["calibration"])
+    return old
 
 
 def input_(record: Record) -> Record:
     """Return what went in as a record of format 2."""
-    told = {name: value for name, value in record.items() if name != "serial"}
-    if told.pop("resumed", None) is True:
-        told["resumed"] = ""
+    old = {name: value for name, value in record.items() if name != "serial"}
+    if old.pop("resumed", None) is True:
+        old["resumed"] = ""
     event = record.get("event")
     if not isinstance(event, dict):
-        return told
+        return old
     event = {**event}
     if event.get("what") in ("started", "board-ready"):
         event["board"] = ""
@@ -48,55 +48,55 @@ def input_(record: Record) -> Record:
         event["why"] = []
     if isinstance(event.get("why"), str):
         event["why"] = _reasons(event["why"])
-    return {**told, "event": event}
+    return {**old, "event": event}
 
 
-def result(told: Any) -> Any:
+def result(old: Any) -> Any:
     """Return a result as one of format 2."""
-    if not isinstance(told, dict):
-        return told
-    told = {**told}
-    if isinstance(told.get("remarks"), list):
-        told["remarks"] = [{"code": "told", "told": words} for words in told["remarks"]]
-    if isinstance(told.get("ears"), list):  # a tuning has none
-        told |= {"ears": [*map(_ear, told["ears"])], "which_ear": "not-asked"}
-    return told
+    if not isinstance(old, dict):
+        return old
+    old = {**old}
+    if isinstance(old.get("remarks"), list):
+        old["remarks"] = [{"code": "told", "told": words} for words in old["remarks"]]
+    if isinstance(old.get("ears"), list):  # a tuning has none
+        old |= {"ears": [*map(_ear, old["ears"])], "which_ear": "not-asked"}
+    return old
 
 
-def _ear(told: Any) -> Any:
-    if not isinstance(told, dict):
-        return told
+def _ear(old: Any) -> Any:
+    if not isinstance(old, dict):
+        return old
     ear = {
-        **told,
-        "why": _reasons(told.get("why")),
+        **old,
+        "why": _reasons(old.get("why")),
         "clinical_offset_db": CLINICAL_OFFSET_DB,
         "verdict": "not-judged",
         "reasons": [],
         "boards": [],
         "pta4": None,
     }
-    if isinstance(told.get("thresholds"), list):
-        ear["thresholds"] = [*map(_threshold, told["thresholds"])]
+    if isinstance(old.get("thresholds"), list):
+        ear["thresholds"] = [*map(_threshold, old["thresholds"])]
     return ear
 
 
-def _threshold(told: Any) -> Any:
+def _threshold(old: Any) -> Any:
     """Return a threshold whose test does not say which levels could be asked."""
-    return {**told, "floor_db_hl": None, "ceiling_db_hl": None} if isinstance(told, dict) else told
+    return {**old, "floor_db_hl": None, "ceiling_db_hl": None} if isinstance(old, dict) else old
 
 
-def _calibration(told: Record) -> Record:
+def _calibration(old: Record) -> Record:
     """Return a calibration as it was judged, with a code in the place of the sentence why."""
-    made = {name: value for name, value in told.items() if name != "why"}
-    if "why" not in told:
+    made = {name: value for name, value in old.items() if name != "why"}
+    if "why" not in old:
         return made
-    if told.get("state") != "OVERDUE":  # there is none that could be used, and why
-        return {**made, "why": {"code": "nominal-since", "told": told["why"]}}
+    if old.get("state") != "OVERDUE":  # there is none that could be used, and why
+        return {**made, "why": {"code": "nominal-since", "told": old["why"]}}
     try:
-        about = told["content"]["calibration"]
-        date, due, today = str(about["date"]), str(about["due"]), str(told["judged_on"])
+        about = old["content"]["calibration"]
+        date, due, today = str(about["date"]), str(about["due"]), str(old["judged_on"])
     except (KeyError, TypeError):
-        return told
+        return old
     if today > due:
         return {**made, "why": {"code": "overdue", "date": date, "due": due}}
     return {**made, "why": {"code": "clock-is-wrong", "date": date, "today": today}}

@@ -91,7 +91,7 @@ def _resources(sessions: Iterable[DocumentSession]) -> Iterator[Resource]:
     for session in sessions:
         writer = _Writer(session)
         if writer.name in known:  # two that begin alike and differ later are both in
-            writer = _Writer(session, told=session.digest)
+            writer = _Writer(session, digest=session.digest)
         known.add(writer.name)
         device, *others = writer.resources()
         if device["id"] not in known:
@@ -101,18 +101,18 @@ def _resources(sessions: Iterable[DocumentSession]) -> Iterator[Resource]:
 
 
 class _Writer:
-    """Writes the resources of a session; `told`: what its names have in them beside its head."""
+    """Writes the resources of a session; `digest`: what its names have in them beside its head."""
 
-    def __init__(self, session: DocumentSession, told: str = "") -> None:
+    def __init__(self, session: DocumentSession, digest: str = "") -> None:
         self._of = session
         # Nothing random: a session has the same names whenever it is exported.
         self._name = json.dumps(
             [
                 # A copy has the same names; of unknown devices two may be alike by chance.
-                "" if session.told["device"] else session.told["journal"],
-                whole_as_one({name: session.told[name] for name in NAMED_BY}),
-                session.told["calibration"]["digest"],
-                *filter(None, [told]),
+                "" if session.record["device"] else session.record["journal"],
+                whole_as_one({name: session.record[name] for name in NAMED_BY}),
+                session.record["calibration"]["digest"],
+                *filter(None, [digest]),
             ],
             sort_keys=True,
         )
@@ -154,7 +154,7 @@ class _Writer:
         return [*both, *(self._confirmed_resource(ear, again) for again in ear.confirmed)]
 
     def _made_device(self) -> Resource:
-        firmware, serial = self._of.told["firmware"], self._of.told["device"]
+        firmware, serial = self._of.record["firmware"], self._of.record["device"]
         return {
             "resourceType": "Device",
             "id": str(uuid.uuid5(_NAMES, f"device {firmware} {serial or ''}")),
@@ -166,9 +166,9 @@ class _Writer:
     def _panel(
         self, transducer: str, ears: Sequence[DocumentEar], members: Iterable[Resource]
     ) -> Resource:
-        told = self._of.told
+        record = self._of.record
         notes = [
-            f"{ear.route.words}: {ear.told['outcome']}" + (f"; {say(ear.why)}" if ear.why else "")
+            f"{ear.route.words}: {ear.record['outcome']}" + (f"; {say(ear.why)}" if ear.why else "")
             for ear in ears
             if has_thresholds(ear)
         ]
@@ -181,11 +181,11 @@ class _Writer:
             **({} if any(map(has_thresholds, ears)) else _absent(*NOT_TESTED)),
             "note": self._notes(
                 [
-                    f"session {told['outcome']}",
+                    f"session {record['outcome']}",
                     *verdicts,
                     *notes,
-                    *map(say, reasons_at("remarks", told["remarks"])),
-                    *which_ear_words(told["which_ear"], len(told["ears"])),
+                    *map(say, reasons_at("remarks", record["remarks"])),
+                    *which_ear_words(record["which_ear"], len(record["ears"])),
                     *self._course_words(),
                 ],
                 ears,
@@ -243,7 +243,7 @@ class _Writer:
         return self._observation(f"{which}{name}", code, [of])
 
     def _observation(self, name: str, code: Resource, ears: Sequence[DocumentEar]) -> Resource:
-        identifier = self._of.told["person"]["identifier"]
+        identifier = self._of.record["person"]["identifier"]
         subject = {"type": "Patient", "identifier": {"value": identifier}}
         return {
             "resourceType": "Observation",
@@ -258,28 +258,28 @@ class _Writer:
 
     def _when(self) -> Resource:
         """Return when it was, as far as a clock says; all the days, if it was gone on with."""
-        told = self._of.told
-        if not told["breaks"]:
-            started = {"effectiveDateTime": told["started"]}
-            return started if was_clock_set(told["started"]) else {}
-        ends = {"start": told["started"], "end": self._ended}
+        record = self._of.record
+        if not record["breaks"]:
+            started = {"effectiveDateTime": record["started"]}
+            return started if was_clock_set(record["started"]) else {}
+        ends = {"start": record["started"], "end": self._ended}
         known = {name: time for name, time in ends.items() if time and was_clock_set(time)}
         return {"effectivePeriod": known} if known else {}
 
     @property
     def _ended(self) -> str:
         """Return when the last input came; an older device tells when it was gone on with."""
-        told = self._of.told
-        ended: str = told.get("ended", (told["breaks"] or [{"resumed": ""}])[-1]["resumed"])
-        return ended or str(told["started"])
+        record = self._of.record
+        ended: str = record.get("ended", (record["breaks"] or [{"resumed": ""}])[-1]["resumed"])
+        return ended or str(record["started"])
 
     def _course_words(self) -> list[str]:
         """Say that nobody knows when it was, where it was broken off, and why it waited."""
-        told = self._of.told
-        clock = [] if all(map(was_clock_set, (told["started"], self._ended))) else [NO_CLOCK]
+        record = self._of.record
+        clock = [] if all(map(was_clock_set, (record["started"], self._ended))) else [NO_CLOCK]
         breaks = [
             f"broken off {b['left'] or '?'}, gone on with {b['resumed'] or '?'}"
-            for b in told["breaks"]
+            for b in record["breaks"]
         ]
         return clock + breaks + [f"waited {at}: {say(why)}" for at, why in self._of.waits]
 
@@ -288,10 +288,10 @@ class _Writer:
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
         final = is_final(
-            self._of.told["outcome"],
+            self._of.record["outcome"],
             ears,
             nominal=self._of.is_nominal,
-            simulated=self._of.told["simulated"],
+            simulated=self._of.record["simulated"],
         )
         return "final" if final else "preliminary"
 
@@ -354,14 +354,14 @@ class _Writer:
     def _with_what(self, ears: Sequence[DocumentEar]) -> list[str]:
         """Say with what it was measured; the calibration is the last."""
         by_bone = any(ear.route.by_bone for ear in ears)
-        calibration = self._of.told["calibration"]
+        calibration = self._of.record["calibration"]
         transducer = calibration["vibrator" if by_bone else "transducer"]
         called = "bone vibrator" if by_bone else "earphones"
-        boards = dict.fromkeys(board for ear in ears for board in ear.told["boards"])
-        told = [f"tone generator: {', '.join(boards)}"] if boards else []
-        told += [f"{called}: {transducer}"] if transducer else []
-        told += [ear.told["convention"] for ear in ears if has_thresholds(ear)]
-        return [*told, calibration["words"]]
+        boards = dict.fromkeys(board for ear in ears for board in ear.record["boards"])
+        record = [f"tone generator: {', '.join(boards)}"] if boards else []
+        record += [f"{called}: {transducer}"] if transducer else []
+        record += [ear.record["convention"] for ear in ears if has_thresholds(ear)]
+        return [*record, calibration["words"]]
 
 
 def _absent(code: str, display: str) -> Resource:

@@ -115,20 +115,20 @@ WITH_WHAT: Final = (
 
 def about(session: DocumentSession) -> dict[str, Any]:
     """Return which session it was, and of whom."""
-    told = session.told
+    record = session.record
     return {
-        **{name: told[name] for name in ("journal", "session", "started", "firmware", "outcome")},
-        "calibration": told["calibration"]["state"],
+        **{name: record[name] for name in ("journal", "session", "started", "firmware", "outcome")},
+        "calibration": record["calibration"]["state"],
         "level_unit": session.unit,
-        "identifier": told["person"]["identifier"],
+        "identifier": record["person"]["identifier"],
     }
 
 
 def with_what(session: DocumentSession) -> dict[str, Any]:
     """Return device and earphones, where it was broken off, and what the listener confirmed."""
-    told, calibration = session.told, session.told["calibration"]
-    breaks = [f"{each['left'] or '?'} to {each['resumed'] or '?'}" for each in told["breaks"]]
+    record, calibration = session.record, session.record["calibration"]
+    breaks = [f"{each['left'] or '?'} to {each['resumed'] or '?'}" for each in record["breaks"]]
     waits = [f"{at} {say(why)}" for at, why in session.waits]
-    which_ear = told["which_ear"] if len(told["ears"]) > 1 else None  # one ear has no other
-    with_these = (told["device"], calibration["transducer"], calibration["digest"])
+    which_ear = record["which_ear"] if len(record["ears"]) > 1 else None  # one ear has no other
+    with_these = (record["device"], calibration["transducer"], calibration["digest"])
     return dict(zip(WITH_WHAT, (*with_these, breaks, waits, which_ear), strict=True))

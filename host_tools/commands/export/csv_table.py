@@ -102,7 +102,7 @@ def _rest_columns(routes: Sequence[Route]) -> list[str]:
 
 
 def _of_person(session: DocumentSession, spelling: Spelling) -> dict[str, str]:
-    person = session.told["person"]
+    person = session.record["person"]
     return {
         "age_years": spelling.level(person["age_years"]),
         "sex": spelling.cell(person["sex"]),
@@ -121,7 +121,7 @@ def _of_levels(session: DocumentSession, spelling: Spelling) -> dict[str, str]:
 
 
 def _as_nhanes(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
-    person = session.told["person"]
+    person = session.record["person"]
     row = {
         nhanes.AGE_YEARS: spelling.level(person["age_years"]),
         nhanes.SEX: nhanes.SEXES[person["sex"]] if person["sex"] else "",
@@ -149,15 +149,15 @@ def _nhanes_cell(found: JsonObject, spelling: Spelling) -> str:
 
 def _rest(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
     """Return what both forms say."""
-    told = {**about(session), **with_what(session)}
-    row: dict[str, Any] = {name: spelling.cell(value) for name, value in told.items()}
-    row["conduct"] = session.told["settings"]["conduct"]
-    row["verdict"] = session.told["verdict"]
-    row["threshold_convention"] = session.told["threshold_convention"]
+    record = {**about(session), **with_what(session)}
+    row: dict[str, Any] = {name: spelling.cell(value) for name, value in record.items()}
+    row["conduct"] = session.record["settings"]["conduct"]
+    row["verdict"] = session.record["verdict"]
+    row["threshold_convention"] = session.record["threshold_convention"]
     for ear in session.ears:
         row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
     if any(ear.route.by_bone for ear in session.ears):
-        row["vibrator"] = spelling.cell(session.told["calibration"]["vibrator"])
+        row["vibrator"] = spelling.cell(session.record["calibration"]["vibrator"])
     for gaps in session.gaps:
         row[f"loss_{gaps['ear']}"] = loss_words(gaps)
         row[f"air_bone_gap_db_{gaps['ear']}"] = gaps_cell(gaps, spelling)
@@ -166,30 +166,30 @@ def _rest(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
 
 def _of_ear(ear: DocumentEar, spelling: Spelling) -> dict[str, Any]:
     return {
-        "outcome": ear.told["outcome"],
+        "outcome": ear.record["outcome"],
         "marks": _marks(ear.thresholds, spelling),
         "inferred": _inferred_words(ear.thresholds, spelling),
         "confirmed": _confirmed_words(ear.confirmed, spelling),
-        "tones": ear.told["tones"],
-        "retest_difference_db": spelling.level(ear.told["retest_difference_db"]),
+        "tones": ear.record["tones"],
+        "retest_difference_db": spelling.level(ear.record["retest_difference_db"]),
         "verdict": ear.verdict,
         "reasons": guard(say(ear.reasons)),
-        "boards": guard("; ".join(ear.told["boards"])),
-        "clinical_offset_db": spelling.level(ear.told["clinical_offset_db"]),
+        "boards": guard("; ".join(ear.record["boards"])),
+        "clinical_offset_db": spelling.level(ear.record["clinical_offset_db"]),
     }
 
 
 def _marks(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "4000 incomplete 100; 6000 no-response >100", the limits in dB HL."""
-    told = []
+    record = []
     for found in thresholds:
         words = marks_of(found)
         if words and found["limit_db_hl"] is not None:
             limit = spelling.number(found["limit_db_hl"], "g")
             words[0] += f" {BEYOND_SIGNS.get(found['reading']['kind'], '')}{limit}"
         if words:
-            told.append(f"{found['frequency_hz']} {', '.join(words)}")
-    return "; ".join(told)
+            record.append(f"{found['frequency_hz']} {', '.join(words)}")
+    return "; ".join(record)
 
 
 def _inferred_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
@@ -205,8 +205,8 @@ def _inferred_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str
 
 def _confirmed_words(confirmed: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "1000 30; 4000 no-response": the classical thresholds in dB HL."""
-    told = ((each["frequency_hz"], each["threshold_db_hl"], each["mark"]) for each in confirmed)
+    record = ((each["frequency_hz"], each["threshold_db_hl"], each["mark"]) for each in confirmed)
     return "; ".join(
         f"{frequency_hz} {mark if level is None else spelling.number(level, 'g')}"
-        for frequency_hz, level, mark in told
+        for frequency_hz, level, mark in record
     )

@@ -25,50 +25,50 @@ JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 class DocumentEar:
     """An ear of a session, through one transducer."""
 
-    told: JsonObject
+    record: JsonObject
 
     @cached_property
     def route(self) -> Route:
         """Return its ear and transducer."""
-        route: Route = gather_routes(self.told)[ROUTE]
+        route: Route = gather_routes(self.record)[ROUTE]
         return route
 
     @property
     def verdict(self) -> Verdict:
         """Return whether there was a test; `statements` says what may be told by it."""
-        return Verdict(self.told["verdict"])
+        return Verdict(self.record["verdict"])
 
     @property
     def reasons(self) -> Reasons:
         """Return why it is no valid test."""
-        return reasons_at("reasons", self.told["reasons"])
+        return reasons_at("reasons", self.record["reasons"])
 
     @property
     def why(self) -> Reasons:
         """Return why its test ended."""
-        return reasons_at("why", self.told["why"])
+        return reasons_at("why", self.record["why"])
 
     @property
     def thresholds(self) -> Sequence[JsonObject]:
         """Return what was found, from the lowest frequency on."""
-        return self.told["thresholds"]  # type: ignore[no-any-return]
+        return self.record["thresholds"]  # type: ignore[no-any-return]
 
     @property
     def confirmed(self) -> Sequence[JsonObject]:
         """Return what was measured again by the classical rule."""
-        return self.told["confirmed"]  # type: ignore[no-any-return]
+        return self.record["confirmed"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class DocumentSession:
     """One session, to be exported."""
 
-    told: JsonObject
+    record: JsonObject
 
     @cached_property
     def ears(self) -> list[DocumentEar]:
         """Return those that were tested, in the order of the test."""
-        return [DocumentEar(ear) for ear in self.told["ears"]]
+        return [DocumentEar(ear) for ear in self.record["ears"]]
 
     @property
     def routes(self) -> frozenset[Route]:
@@ -78,12 +78,12 @@ class DocumentSession:
     @property
     def is_finished(self) -> bool:
         """Return whether it has a result, and not what is known so far."""
-        return bool(self.told["outcome"] != UNFINISHED)
+        return bool(self.record["outcome"] != UNFINISHED)
 
     @property
     def is_nominal(self) -> bool:
         """Return whether levels are nominal, so that nothing follows that needs dB HL."""
-        return bool(self.told["calibration"]["state"] == UNCALIBRATED)
+        return bool(self.record["calibration"]["state"] == UNCALIBRATED)
 
     @property
     def unit(self) -> str:
@@ -93,7 +93,7 @@ class DocumentSession:
     @property
     def gaps(self) -> Sequence[JsonObject]:
         """Return the air-bone gaps of each ear that has some."""
-        return self.told.get("air_bone_gaps", ())  # type: ignore[no-any-return]
+        return self.record.get("air_bone_gaps", ())  # type: ignore[no-any-return]
 
     def gap_at(self, ear: str, frequency_hz: int) -> JsonObject | None:
         """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
@@ -103,13 +103,13 @@ class DocumentSession:
     @property
     def waits(self) -> list[tuple[str, Reasons]]:
         """Return when it waited for the operator's word, and why."""
-        return [(each["at"], reasons_at("why", each["why"])) for each in self.told["waits"]]
+        return [(each["at"], reasons_at("why", each["why"])) for each in self.record["waits"]]
 
     @cached_property
     def digest(self) -> str:
         """Return what tells whether two are one, by whichever way they came here."""
-        told = {name: value for name, value in self.told.items() if name != "journal"}
-        content = json.dumps(whole_as_one(told), sort_keys=True)
+        record = {name: value for name, value in self.record.items() if name != "journal"}
+        content = json.dumps(whole_as_one(record), sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -31,7 +31,7 @@ class Format:
 
 def as_json(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
     """Yield one document of all sessions, at full precision."""
-    return document({"format": JSON_FORMAT}, "sessions", (each.told for each in sessions))
+    return document({"format": JSON_FORMAT}, "sessions", (each.record for each in sessions))
 
 
 FORMATS: Final = {
@@ -78,12 +78,12 @@ def encoder(name: str, arguments: argparse.Namespace) -> Encode:
     HostError
         An option of CSV is told of another format, or separator and decimal sign are one.
     """
-    told = {
+    record = {
         f"--{arguments.csv_form}": arguments.csv_form,
         "--separator": arguments.separator,
         "--decimal": arguments.decimal,
     }
-    used = [option for option, value in told.items() if value is not None]
+    used = [option for option, value in record.items() if value is not None]
     if name != CSV:
         if used:
             raise HostError(f"{used[0]} is of csv; the format is {name}")

@@ -194,8 +194,8 @@ class Journals:
 
 
 def _beginning(session: DocumentSession) -> tuple[str, int, str]:
-    told = session.told
-    return told["device"] or "", told["session"], told["started"]
+    record = session.record
+    return record["device"] or "", record["session"], record["started"]
 
 
 def _routes_of(header: SessionHeader) -> frozenset[Route]:

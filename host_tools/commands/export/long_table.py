@@ -116,14 +116,14 @@ class _Written(io.RawIOBase):
 
 
 def _rows(session: DocumentSession) -> Iterable[dict[str, Any]]:
-    told, calibration = session.told, session.told["calibration"]
+    record, calibration = session.record, session.record["calibration"]
     of_session = {
         **about(session),
         **with_what(session),
-        "age_years": told["person"]["age_years"],
-        "sex": told["person"]["sex"],
-        "conduct": told["settings"]["conduct"],
-        "threshold_convention": told["threshold_convention"],
+        "age_years": record["person"]["age_years"],
+        "sex": record["person"]["sex"],
+        "conduct": record["settings"]["conduct"],
+        "threshold_convention": record["threshold_convention"],
         "calibration_words": calibration["words"],
     }
     losses = {each["ear"]: each for each in session.gaps}
@@ -147,17 +147,17 @@ def _of_kind(kind: str, value: Any) -> Any:
 
 
 def _of_ear(ear: DocumentEar) -> dict[str, Any]:
-    mean = ear.told["pta4"] or {}
+    mean = ear.record["pta4"] or {}
     return {
         "ear": str(ear.route),
         "side": ear.route.ear,
         "conduction": ear.route.transducer,
-        "ear_outcome": ear.told["outcome"],
+        "ear_outcome": ear.record["outcome"],
         "verdict": str(ear.verdict),
         "reasons": list(map(say, ear.reasons)),
-        "boards": ear.told["boards"],
-        "tones": ear.told["tones"],
-        "clinical_offset_db": ear.told["clinical_offset_db"],
+        "boards": ear.record["boards"],
+        "tones": ear.record["tones"],
+        "clinical_offset_db": ear.record["clinical_offset_db"],
         "pta4_db_hl": mean.get("level_db_hl"),
         "pta4_low_db_hl": mean.get("low_db_hl"),
         "pta4_high_db_hl": mean.get("high_db_hl"),

@@ -69,16 +69,16 @@ def read_document(path: Path) -> list[DocumentSession | HostError]:
         It cannot be read, or is no document of this version.
     """
     try:
-        told = json.loads(content_of(path, BYTES_MAX))
+        record = json.loads(content_of(path, BYTES_MAX))
     except OSError as error:
         raise HostError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HostError(f"{path}: it is no JSON: {error}") from None
-    form = told.get("format") if isinstance(told, dict) else None
+    form = record.get("format") if isinstance(record, dict) else None
     if form != JSON_FORMAT:
         why = refusal("format", form, f"is {JSON_FORMAT!r}, of --format json and the page")
         raise HostError(f"{path}: it is no document of sessions of this version: {why}")
-    sessions = told.get("sessions")
+    sessions = record.get("sessions")
     if not isinstance(sessions, list) or not sessions:
         why = refusal("sessions", sessions, "is a list of at least 1")
         raise HostError(f"{path}: {why}")
@@ -93,12 +93,12 @@ def check_wanted(
         raise HostError(
             f"{where}: it was not finished, so it has no result; --unfinished exports what is known"
         )
-    told = session.told["threshold_convention"]
-    if convention not in (None, told):
-        (word,) = (short for short, each in WORDS.items() if each == told)
+    saved = session.record["threshold_convention"]
+    if convention not in (None, saved):
+        (word,) = (short for short, each in WORDS.items() if each == saved)
         raise HostError(
-            f"{where}: its thresholds are {told!r}; allowed is --convention {word}: only a journal "
-            "tells them in another"
+            f"{where}: its thresholds are {saved!r}; allowed is --convention {word}: only a "
+            "journal tells them in another"
         )
 
 
@@ -107,16 +107,16 @@ def where_in(path: Path, place: int) -> str:
     return f"{path}: sessions[{place}]"
 
 
-def _session(path: Path, place: int, told: Any) -> DocumentSession | HostError:
+def _session(path: Path, place: int, record: Any) -> DocumentSession | HostError:
     try:
-        _check_values("session", told)
-        check_session("session", told)
-        _check_needed(told)
-        _check_head(told)
-        _check_result(told)
+        _check_values("session", record)
+        check_session("session", record)
+        _check_needed(record)
+        _check_head(record)
+        _check_result(record)
     except (ResultError, SettingError, ValueError) as error:
         return NonsenseError(f"{where_in(path, place)}: {error}")
-    return DocumentSession(told)
+    return DocumentSession(record)
 
 
 def _check_values(place: str, value: Any) -> None:
@@ -134,9 +134,9 @@ def _check_values(place: str, value: Any) -> None:
         raise refusal(place, value, f"are numbers from {-NUMBER_MAX:g} to {NUMBER_MAX:g}")
 
 
-def _check_needed(told: JsonObject) -> None:
-    needed = [("session", told, NEEDED), ("calibration", told["calibration"], OF_CALIBRATION)]
-    for number, ear in enumerate(told["ears"]):
+def _check_needed(record: JsonObject) -> None:
+    needed = [("session", record, NEEDED), ("calibration", record["calibration"], OF_CALIBRATION)]
+    for number, ear in enumerate(record["ears"]):
         place = f"ears[{number}]"
         needed.append((place, ear, OF_EAR))
         needed += [
@@ -152,34 +152,35 @@ def _check_needed(told: JsonObject) -> None:
                 )
 
 
-def _check_head(told: JsonObject) -> None:
+def _check_head(record: JsonObject) -> None:
     for name, check in OF_HEAD.items():
-        check(name, told.get(name))
-    Person.from_record(told["person"])
-    conduct = (told["settings"] or {}).get("conduct")
+        check(name, record.get(name))
+    Person.from_record(record["person"])
+    conduct = (record["settings"] or {}).get("conduct")
     if conduct not in (*CONDUCTS,):  # it may be of any type
         raise refusal("settings.conduct", conduct, f"are {', '.join(CONDUCTS)}")
-    for number, each in enumerate(told["breaks"]):
+    for number, each in enumerate(record["breaks"]):
         start(f"breaks[{number}].resumed", each["resumed"])
-    for number, each in enumerate(told["waits"]):
+    for number, each in enumerate(record["waits"]):
         reasons_at(f"waits[{number}].why", each["why"])
-    if "ended" in told:
-        start("ended", told["ended"])
+    if "ended" in record:
+        start("ended", record["ended"])
 
 
-def _check_result(told: JsonObject) -> None:
+def _check_result(record: JsonObject) -> None:
     """Refuse a result that no test has, and whatever stands beside it and does not fit."""
-    so_far = told["outcome"] == UNFINISHED
-    record = {name: told[name] for name in checks_of(SessionResult)}
-    record |= {"outcome": "" if so_far else told["outcome"], "ears": [*map(_ear, told["ears"])]}
-    result = SessionResult.from_record(record, so_far=so_far)
-    nominal = DocumentSession(told).is_nominal
+    so_far = record["outcome"] == UNFINISHED
+    as_recorded = {name: record[name] for name in checks_of(SessionResult)} | {
+        "outcome": "" if so_far else record["outcome"], "ears": [*map(_ear, record["ears"])],
+    }  # fmt: skip
+    result = SessionResult.from_record(as_recorded, so_far=so_far)
+    nominal = DocumentSession(record).is_nominal
     silent = [ear for ear in result.ears if not has_thresholds(ear)]
     of_silent = SessionResult("", tuple(silent), 0, 0, None, ())
     if as_told(of_silent, Settings(), nominal=False) != of_silent:
         raise ResultError("an ear has levels, and verdict could-not-be-tested; allowed is none")
-    _check_fits("verdict", told["verdict"], result.verdict)
-    for number, (ear, found) in enumerate(zip(told["ears"], result.ears, strict=True)):
+    _check_fits("verdict", record["verdict"], result.verdict)
+    for number, (ear, found) in enumerate(zip(record["ears"], result.ears, strict=True)):
         place = f"ears[{number}]"
         _check_fits(f"{place}.has_thresholds", ear["has_thresholds"], has_thresholds(found))
         _check_fits(f"{place}.may_conclude", ear["may_conclude"], may_conclude(found))
@@ -192,13 +193,13 @@ def _check_result(told: JsonObject) -> None:
             for name in READ:
                 where = f"{place}.thresholds[{at}].reading.{name}"
                 _check_fits(where, each["reading"][name], getattr(shown, name))
-    _check_gaps(told, nominal)
+    _check_gaps(record, nominal)
 
 
-def _check_gaps(told: JsonObject, nominal: bool) -> None:
-    if nominal and told.get("air_bone_gaps"):
-        raise refusal("air_bone_gaps", told["air_bone_gaps"], "is none of nominal levels")
-    for of_ear in told.get("air_bone_gaps", ()):
+def _check_gaps(record: JsonObject, nominal: bool) -> None:
+    if nominal and record.get("air_bone_gaps"):
+        raise refusal("air_bone_gaps", record["air_bone_gaps"], "is none of nominal levels")
+    for of_ear in record.get("air_bone_gaps", ()):
         mean = of_ear["mean"]
         for gap in of_ear["gaps"] if mean is None else (*of_ear["gaps"], mean):
             for name, bound in OPEN_END.items():
@@ -212,16 +213,16 @@ def _check_fits(place: str, value: object, follows: object) -> None:
         raise refusal(place, value, f"is {follows}, which follows from what stands beside it")
 
 
-def _ear(told: JsonObject) -> dict[str, Any]:
+def _ear(record: JsonObject) -> dict[str, Any]:
     """Return an ear as a journal has it; its mean, which has grades by name, apart."""
     names = [EAR if name == ROUTE else name for name in checks_of(EarResult)]
-    record = {name: told[name] for name in (*names, "transducer") if name in told}
-    return {**record, "thresholds": [*map(_threshold, told["thresholds"])], "pta4": None}
+    kept = {name: record[name] for name in (*names, "transducer") if name in record}
+    return {**kept, "thresholds": [*map(_threshold, record["thresholds"])], "pta4": None}
 
 
-def _threshold(told: JsonObject) -> dict[str, Any]:
-    record = {name: told.get(name) for name in checks_of(ThresholdResult)}
-    inferred: Mapping[str, Any] = told["inferred"] or {}
-    if told["mark"] == Outcome.INFERRED:
-        record |= {name: inferred.get(short) for name, short in NUMBERS.items()}
-    return record
+def _threshold(record: JsonObject) -> dict[str, Any]:
+    as_recorded = {name: record.get(name) for name in checks_of(ThresholdResult)}
+    inferred: Mapping[str, Any] = record["inferred"] or {}
+    if record["mark"] == Outcome.INFERRED:
+        as_recorded |= {name: inferred.get(short) for name, short in NUMBERS.items()}
+    return as_recorded

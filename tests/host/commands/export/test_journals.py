@@ -163,18 +163,18 @@ def write_bad(directory: Path) -> dict[Path, str]:
         "newer": (re.sub(rb'"journal": \d+', b'"journal": 99', GOOD, count=1), "version 99"),
         "unfinished": (GOOD[:30_000], "it was not finished"),
     }
-    told = {}
+    record = {}
     for name, (content, words) in contents.items():
         path = directory / f"{name}.journal"
         path.write_bytes(content)
-        told[path] = words
+        record[path] = words
     (directory / "folder.journal").mkdir()
     (directory / "nowhere.journal").symlink_to(directory / "none")
-    told[directory / "folder.journal"] = "Is a directory"
-    told[directory / "nowhere.journal"] = "No such file"
+    record[directory / "folder.journal"] = "Is a directory"
+    record[directory / "nowhere.journal"] = "No such file"
     nonsense = directory / "nonsense.journal"
-    told[nonsense] = write_nonsense(nonsense, "a mark")
-    return told
+    record[nonsense] = write_nonsense(nonsense, "a mark")
+    return record
 
 
 def test_both_commands_write_the_good_ones_and_name_the_others_alike(
@@ -186,8 +186,8 @@ def test_both_commands_write_the_good_ones_and_name_the_others_alike(
     said = {}
     for command in (("export", archive, "-o"), ("sessions", archive, "--export")):
         out = tmp_path / f"{command[0]}.json"
-        code, told, err = gp_pta(*command, out)
-        assert (code, told) == (1, "")
+        code, record, err = gp_pta(*command, out)
+        assert (code, record) == (1, "")
         assert journals_in(out) == [BOTH.name, SILENT.name]
         said[command[0]] = [line for line in err.splitlines() if line.startswith("left out: ")]
     assert said["export"] == said["sessions"]
@@ -204,8 +204,8 @@ def test_a_journal_that_is_not_there_keeps_no_other_from_being_written(
     code, _, err = gp_pta("export", none, BOTH, "-o", out)
     assert (code, journals_in(out)) == (1, [BOTH.name])
     assert err == f"left out: {none}: cannot be opened: No such file or directory (ENOENT)\n"
-    code, told, err = gp_pta("export", none, "--format", "csv")
-    assert (code, told) == (2, "")
+    code, record, err = gp_pta("export", none, "--format", "csv")
+    assert (code, record) == (2, "")
     assert err == f"gp-pta: {none}: cannot be opened: No such file or directory (ENOENT)\n"
 
 
@@ -218,8 +218,8 @@ def test_where_nothing_can_be_written_there_is_no_file_and_no_output(
     out = tmp_path / ("out.csv" if form == "csv" else "out.json")
     where = ["export", archive, "--format", form]
     for command in (where, [*where, "-o", out], ["sessions", archive, "--export", out]):
-        code, told, err = gp_pta(*command)
-        assert (code, told) == (2, "")
+        code, record, err = gp_pta(*command)
+        assert (code, record) == (2, "")
         named = [line for line in err.splitlines() if line.startswith("left out: ")]
         assert (len(named), named[-1]) == (11, "left out: 3 more")
         assert "gp-pta: none of 13 journals can be exported: nothing was written" in err
@@ -259,12 +259,14 @@ def test_two_that_say_they_are_one_session_are_both_in_in_every_format(
     tones = [each["ears"][0]["tones"] for each in json.loads(out)["sessions"]]
     assert tones[1] == tones[0] + 1
 
-    told = {}
+    record = {}
     for name, journals in {"one": [first], "both": [first, second]}.items():
         entries = json.loads(gp_pta("export", *journals, "--format", "fhir")[1])["entry"]
-        told[name] = [entry["fullUrl"] for entry in entries]
-    assert len(set(told["both"])) == len(told["both"]) == 2 * len(told["one"]) - 1, "one device"
-    assert told["both"][: len(told["one"])] == told["one"]
+        record[name] = [entry["fullUrl"] for entry in entries]
+    assert len(set(record["both"])) == len(record["both"]) == 2 * len(record["one"]) - 1, (
+        "one device"
+    )
+    assert record["both"][: len(record["one"])] == record["one"]
     out_csv = gp_pta("export", tmp_path, "--format", "csv")[1]
     assert len(out_csv.splitlines()) == 3
 
@@ -306,7 +308,7 @@ def test_a_journal_that_was_replaced_meanwhile_is_left_out(archive: Path) -> Non
     _, second, third = paths_in(archive)
     second.write_bytes(third.read_bytes())
     third.unlink()
-    assert [each.told["journal"] for each in journals.sessions] == ["session-000001.journal"]
+    assert [each.record["journal"] for each in journals.sessions] == ["session-000001.journal"]
     replaced, gone = map(str, journals.left_out)
     assert replaced == f"{second}: became another session while it was exported"
     assert gone.startswith(f"{third}: cannot be opened")

@@ -33,7 +33,7 @@ SOME: Final = (BOTH, GOLDEN / "bone.journal", SILENT, LEFT_S2)
 
 
 def document_of(*journals: Path) -> dict[str, Any]:
-    sessions = [read_examination(path).in_document().told for path in journals]
+    sessions = [read_examination(path).in_document().record for path in journals]
     document: dict[str, Any] = json.loads(json.dumps({"format": JSON_FORMAT, "sessions": sessions}))
     return document
 
@@ -54,7 +54,7 @@ def change(document: dict[str, Any], way: Way, value: object) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("written", [lambda told: told, whole_as_one], ids=["host", "browser"])
+@pytest.mark.parametrize("written", [lambda record: record, whole_as_one], ids=["host", "browser"])
 def test_a_document_gives_what_its_journals_give_in_every_format(
     tmp_path: Path, gp_pta: GpPta, name: str, written: Callable[[Any], Any]
 ) -> None:
@@ -105,19 +105,19 @@ def test_a_session_in_a_journal_and_in_a_document_is_there_once_and_named(
     for device in ("box-1", ""):
         journal.unlink(missing_ok=True)
         write_again(journal, {**header, "device": device, "session": 7}, records)
-        told = document_of(journal)
-        saved = save(tmp_path / "a.json", told), save(tmp_path / "b.json", whole_as_one(told))
+        record = document_of(journal)
+        saved = save(tmp_path / "a.json", record), save(tmp_path / "b.json", whole_as_one(record))
         for before, after in ((saved[0], journal), (journal, saved[0])):
             code, out, err = gp_pta("export", before, after, saved[1], "--format", "json")
             assert (code, len(json.loads(out)["sessions"])) == (0, 1)
             assert err == "".join(
                 f"left out: {each}: sessions[0] is a copy of {journal}\n" for each in saved
             )
-    told["sessions"][0]["device"] = "box-1"
-    told["sessions"][0]["ears"][0]["tones"] += 1
+    record["sessions"][0]["device"] = "box-1"
+    record["sessions"][0]["ears"][0]["tones"] += 1
     journal.unlink()
     write_again(journal, {**header, "device": "box-1", "session": 7}, records)
-    code, out, err = gp_pta("export", journal, save(saved[0], told), "--format", "json")
+    code, out, err = gp_pta("export", journal, save(saved[0], record), "--format", "json")
     assert (code, len(json.loads(out)["sessions"])) == (0, 2)
     assert err.endswith(
         "both say that they are session 7 of device box-1, and differ: both are in\n"
@@ -285,9 +285,9 @@ def test_whatever_stands_in_a_document_is_refused_or_can_be_written_and_does_not
     for inner, last in [*places_in(session), *places_in(session)]:
         before, inner[last] = inner[last], next(instead)
         path = save(tmp_path / "saved.json", {"format": JSON_FORMAT, "sessions": [session]})
-        (told,) = read_document(path)
-        counts[isinstance(told, HostError)] += 1
-        sessions = [] if isinstance(told, HostError) else [told]
+        (record,) = read_document(path)
+        counts[isinstance(record, HostError)] += 1
+        sessions = [] if isinstance(record, HostError) else [record]
         for name, form in FORMS.items() if sessions else ():
             content = b"".join(form.encode(Sessions(sessions, sessions[0].routes)))
             if form.options[1] == "csv":
