@@ -3,7 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 from device.simulator.listener import EARS, Ear, Listener, Noise, Press
-from firmware_py.terms.route import AIR, Route
+from firmware_py.terms.route import BONE, Route
 
 
 @runtime_checkable
@@ -33,7 +33,7 @@ def answer_of(
     Who knows no bone does not hear what comes by it.
     """
     ear = EARS[EARS.index(route.ear)]
-    if route.transducer == AIR:
+    if route.transducer != BONE:
         return listener.answer(tone_id, ear, *sound, noise)
     if isinstance(listener, HearsBone):
         return listener.answer_by_bone(tone_id, ear, *sound, noise)

@@ -57,7 +57,7 @@ class SessionState:
 
 @dataclass(frozen=True)
 class Present:
-    """Present a tone by a route, which is none of those of its ear; this ends the search."""
+    """Present a tone that an ear did not ask for; this ends the search."""
 
     route: Route
     tone: Presentation

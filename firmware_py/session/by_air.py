@@ -28,12 +28,16 @@ class Air(Way):
         super().__init__(skull, route)
         self._plateau = Plateau()
 
+    def attenuation_db(self, frequency_hz: float) -> float:
+        """Return what the head takes of a tone, and of noise, on the way to the other ear."""
+        return self.skull.earphones.attenuation_db(frequency_hz)
+
     def crossing_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
-        return level_db_hl - self.skull.earphones.attenuation_db(frequency_hz)
+        return level_db_hl - self.attenuation_db(frequency_hz)
 
     def noise_db_hl(self, tone: Presentation, other: Threshold) -> float:
         f = tone.frequency_hz
-        attenuation_db = self.skull.earphones.attenuation_db(f)
+        attenuation_db = self.attenuation_db(f)
         highest_db_hl = self.skull.highest_noise_db_hl(self.route, f)
         gap_db = self._own_gap_db(f)
         return masking.noise_db_hl(tone.level_db_hl, attenuation_db, other, highest_db_hl, gap_db)
@@ -150,7 +154,7 @@ class Air(Way):
         tone = self.ear.levels.tone(Purpose.PLATEAU, frequency_hz, wanted_db_hl)
         if other is None or tone.level_db_hl < threshold_db_hl + CHECK_ABOVE_DB_MIN:
             return None
-        attenuation_db = self.skull.earphones.attenuation_db(frequency_hz)
+        attenuation_db = self.attenuation_db(frequency_hz)
         highest_db_hl = self.skull.highest_noise_db_hl(self.route, frequency_hz)
         return Check.of(frequency_hz, tone.level_db_hl, attenuation_db, other, highest_db_hl)
 

@@ -159,6 +159,6 @@ class EarCheck:
     def _new_question(self) -> _Question:
         chance = uniform(self._settings.seed, EAR_STREAM, self._questions)
         self._questions += 1
-        ears = (RIGHT, LEFT) if chance < 0.5 else (LEFT, RIGHT)
-        routes = Route(ears[0]), Route(ears[1])
-        return _Question(routes, self._settings.familiar_level_db_hl)
+        by_air = [route for route in self._levels if not route.by_bone]
+        by_air.sort(key=lambda route: route.ear == (RIGHT if chance < 0.5 else LEFT), reverse=True)
+        return _Question((by_air[0], by_air[-1]), self._settings.familiar_level_db_hl)

@@ -183,8 +183,8 @@ class Route:
 
     @property
     def noise(self) -> "Route":
-        """Return the route of the noise that masks its tones: by air, to the other ear."""
-        return Route(OTHER[self.ear])
+        """Return the route of the noise that masks its tones: to the other ear, never by bone."""
+        return Route(OTHER[self.ear], AIR if self.by_bone else self.transducer)
 
 
 def spell_routes(values: Mapping[str, Any]) -> dict[str, Any]:

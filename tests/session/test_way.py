@@ -24,10 +24,10 @@ WORSE_DB_HL: Final = 45.0
 
 
 class Insert(Air):
-    """By an earphone in the ear canal, which the head takes more from."""
+    """By an earphone in the ear canal; of this head nothing reaches the other ear."""
 
-    def crossing_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
-        return super().crossing_db_hl(frequency_hz, level_db_hl) - 15.0
+    def attenuation_db(self, _frequency_hz: float) -> float:
+        return 100.0
 
 
 def verdicts_of(transducer: str) -> set[MaskingMark]:

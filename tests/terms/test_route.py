@@ -49,6 +49,7 @@ def test_what_is_written_in_parts_is_gathered_again_and_has_its_noise(route: Rou
     assert gather_routes(spell_routes(values)) == values
     assert one_route("ear", gather_routes(spell_routes(values))["route"]) is route
     assert route.noise in set(map(Route, EARS)) - {Route(route.ear)}, "to the other ear by air"
+    assert replace(route, transducer="insert").noise.transducer == "insert"
 
 
 ALL = ", ".join(ROUTE_NAMES) + "$"
