@@ -8,7 +8,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 # They share the files, parsed once.
 pytestmark = pytest.mark.xdist_group("house")
 
+FLOORS_MAX = 7  # of a room of the procedure
 # Each starts programs of those before it, and of none behind it.
 PRODUCT = ("firmware_py", "device", "host_tools")
 ALL = (*PRODUCT, "bench", "tests")
@@ -268,6 +269,32 @@ def test_a_name_of_a_file_has_few_meanings() -> None:
     assert common_names(path for path, _ in _sources(ALL)) == set()
 
 
+def floors(modules: Mapping[str, str]) -> int:
+    """Return the longest chain of modules of a room, by name and source, that import another."""
+    below = {
+        name: {other for other in modules if re.search(rf"\.{other} import |import {other}$", text)}
+        for name, text in modules.items()
+    }
+
+    @cache
+    def floor(name: str) -> int:
+        return 1 + max(map(floor, below[name] - {name}), default=0)
+
+    return max(map(floor, modules))
+
+
+@pytest.mark.parametrize("room", ["terms", "ear", "presenting", "session"])
+def test_a_room_of_the_procedure_has_few_floors(room: str) -> None:
+    files = (ROOT / "firmware_py" / room).glob("*.py")
+    own = f"firmware_py.{room}"
+    modules = {
+        path.stem: "\n".join(line for line in path.read_text("utf-8").splitlines() if own in line)
+        for path in files
+    }
+    assert len(modules) > 5
+    assert floors(modules) <= FLOORS_MAX
+
+
 def test_a_program_starts_at_its_very_end() -> None:
     """What stands below would not be there yet."""
     for path, source in _sources():
@@ -288,6 +315,8 @@ def test_nothing_of_the_product_looks_like_a_test() -> None:
 
 
 def test_the_alarms_ring() -> None:
+    tower = {"a": "from x.b import c", "b": "from x import c", "c": ""}
+    assert floors(tower) == 3
     assert from_outside("import scipy.stats, os.path\nfrom rich import a\nfrom . import b") == {
         "scipy",
         "rich",

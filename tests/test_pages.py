@@ -6,8 +6,6 @@ from typing import Final
 
 import pytest
 
-from firmware_py.session.agenda import table_lines
-
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("bench", "device", "firmware_py", "host_tools", "tests")
 FIRST_PAGE: Final = ROOT / "README.md"
@@ -87,7 +85,3 @@ def test_every_name_in_the_way_of_one_trial_is_in_the_code() -> None:
         defined = [s for s in sources.values() if re.search(rf"^class {owner}\b", s, re.MULTILINE)]
         assert defined, owner
         assert not member or any(f"def {member}(" in source for source in defined), member
-
-
-def test_the_order_of_a_whole_test_stands_there_as_the_code_has_it() -> None:
-    assert "\n".join(table_lines()) in PAGE_OF_THE_CODE.read_text("utf-8")

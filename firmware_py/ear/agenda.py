@@ -89,4 +89,11 @@ class LookedAt:
     why: Why
 
 
-EarStep = Ask | End | Forget | Allow | Begin | LookedAt
+@dataclass(frozen=True)
+class ExpectChecks:
+    """Expect so many clear tones in all, with those that were asked."""
+
+    count: int
+
+
+EarStep = Ask | End | Forget | Allow | Begin | LookedAt | ExpectChecks

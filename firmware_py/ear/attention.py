@@ -38,7 +38,7 @@ class Attention:
         self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
         self._more = CHECKS_IN_DOUBT_AFTER_AIR if follows_air else CHECKS_IN_DOUBT
         self._checks: list[Observation] = []
-        self._wanted = 0  # checks, by the last look
+        self.checks_expected = 0  # in all, by the last look; 0: nobody has looked
 
     @cached_property
     def modelled(self) -> bool:
@@ -58,7 +58,7 @@ class Attention:
         """Return how many clear tones are still expected to be asked as checks."""
         if not self.modelled:
             return 0
-        expected = self._wanted or self._usual + (self._more if self.doubted else 0)
+        expected = self.checks_expected or self._usual + (self._more if self.doubted else 0)
         return max(expected - len(self._checks), 0)
 
     def clear(self) -> ClearTones:
@@ -97,16 +97,17 @@ class Attention:
             for each, probability in zip(tones, expected, strict=True)
         )
 
-    def next_check(self, tones: list[Observation]) -> tuple[float, float] | None:
-        """Return the frequency and level of a clear tone to be asked; `tones`: the estimator's."""
-        if not self.modelled:
-            return None
-        self._wanted = self._usual + (self._more if self._doubt(tones) else 0)
+    def checks_wanted(self, tones: list[Observation]) -> int:
+        """Return how many clear tones are wanted in all; `tones`: the estimator's."""
+        return self._usual + (self._more if self._doubt(tones) else 0)
+
+    def next_check(self, wanted: int) -> tuple[float, float] | None:
+        """Return the frequency and level of a clear tone, if not so many were asked."""
         if self._checks and self._checks[-1].heard is False:
             tone = self._checks[-1].presentation
             if len(self._checks_at(tone.frequency_hz)) == 1:
                 return tone.frequency_hz, tone.level_db_hl  # was it the listener, or the ear?
-        return self._clear_tone() if len(self._checks) < self._wanted else None
+        return self._clear_tone() if len(self._checks) < wanted else None
 
     def _clear_tone(self) -> tuple[float, float] | None:
         """Return the softest clear tone where fewest were asked, None if there is none."""

@@ -47,6 +47,9 @@ class Belief:
 
     def _begin(self, before: Evidence, evidence: Evidence) -> None:
         """Forget all answers; what is expected before them stays with the estimator."""
+        expected = (before.threshold, evidence.threshold), (before.listener, evidence.listener)
+        if any(old is not None and new is None for old, new in expected):
+            raise ValueError("what is expected of an ear or a listener can change, but not go")
         self.estimator.reset()
         if evidence.threshold is not None and evidence.threshold is not before.threshold:
             self.estimator.expect_threshold(evidence.threshold)

@@ -7,7 +7,16 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.ear.agenda import Allow, Ask, Begin, EarStep, End, Forget, LookedAt
+from firmware_py.ear.agenda import (
+    Allow,
+    Ask,
+    Begin,
+    EarStep,
+    End,
+    ExpectChecks,
+    Forget,
+    LookedAt,
+)
 from firmware_py.ear.attention import Attention
 from firmware_py.ear.belief import Belief
 from firmware_py.ear.bracketing import Bracketing
@@ -154,6 +163,8 @@ class EarTest:
                 self.listening.begin(what)
             case LookedAt(why):
                 self.looked_at.add(why)
+            case ExpectChecks(count):
+                self.attention.checks_expected = count
         return isinstance(step, Ask | End)
 
     def observe(self, observation: Observation, pressed: bool | None = None) -> None:

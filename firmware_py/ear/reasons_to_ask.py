@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
-from firmware_py.ear.agenda import Allow, Ask, Begin, EarStep, End, Forget, LookedAt
+from firmware_py.ear.agenda import (
+    Allow,
+    Ask,
+    Begin,
+    EarStep,
+    End,
+    ExpectChecks,
+    Forget,
+    LookedAt,
+)
 from firmware_py.ear.bracketing import SAME_TONE_MAX
 from firmware_py.ear.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.ear.confirmation import Confirmation
@@ -311,9 +320,12 @@ class ClearTone(ReasonToAsk):
     why = Why.CLEAR_TONE
 
     def propose(self, look: Look, /) -> Steps:
-        ear = look.ear
-        tone = ear.attention.next_check(ear.evidence.tones) if look.enough else None
-        return () if tone is None else (self.ask(tone),)
+        attention = look.ear.attention
+        if not (look.enough and attention.modelled):
+            return ()
+        wanted = attention.checks_wanted(look.ear.evidence.tones)
+        tone = attention.next_check(wanted)
+        return (ExpectChecks(wanted), *([] if tone is None else [self.ask(tone)]))
 
     def take_answer(self, ear: EarTest, observation: Observation) -> None:
         ear.attention.take_check(observation)

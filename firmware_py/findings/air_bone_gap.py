@@ -11,7 +11,7 @@ An examination is due before a hearing aid by the FDA's rule of 1977 (21 CFR 801
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
 independent: where one was made from the other the gap is surer than is said here. Thresholds of a
-route are taken to be all off by the same (`level.py`).
+route are taken to be all off by the same (`terms/level.py`).
 
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone

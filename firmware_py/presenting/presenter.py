@@ -332,9 +332,7 @@ class Presenter:
             return self._begin_silence(now_us)
         self.trial.starts += 1
         if self.trial.starts > STARTS_MAX:
-            number, why = self.trial.number, self.trial.void_why
-            but = why and reason(Code.NOT_PLAYED_BUT, number=number, why=why)
-            self.failure = (but or reason(Code.NOT_PLAYED, number=number),)
+            self.failure = (self._not_played(),)
             return []
         self.state = STARTING
         trial, due, s = self.trial, self.noise.due, self._settings
@@ -350,6 +348,12 @@ class Presenter:
             tone.why,
         )  # fmt: skip
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
+
+    def _not_played(self) -> Reason:
+        number, why = self.trial.number, self.trial.void_why
+        if why:
+            return reason(Code.NOT_PLAYED_BUT, number=number, why=why)
+        return reason(Code.NOT_PLAYED, number=number)
 
     def _begin_silence(self, now_us: int) -> list[Action]:
         """Listen to a catch trial, or ask the board first what time it is."""

@@ -105,7 +105,7 @@ Step = Present | AskEar | Wait | WantBehindNoise | AskAgain | BeginConfirmation 
 Steps = Sequence[Step]
 
 
-def placed(known: SessionState, route: Route, *steps: Step, noise: bool = False) -> Steps:
+def in_place(known: SessionState, route: Route, *steps: Step, noise: bool = False) -> Steps:
     """Return steps of a route, or to wait until what plays is where it takes them.
 
     `noise`: in the other ear, where a route has it now and then only.
@@ -135,19 +135,16 @@ class EarByAir:
 
     def propose(self, known: SessionState, /) -> Steps:
         route = next_by_air(known.settings, known.by_air)
-        return () if route is None else placed(known, route, AskEar(route))
+        return () if route is None else in_place(known, route, AskEar(route))
 
 
 class BehindNoise:
-    """A threshold by bone may be the other ear's, and no noise is right: one that is enough.
-
-    As long as the vibrator is where it was.
-    """
+    """A threshold by bone may be the other ear's, and no noise is right: one that is enough."""
 
     words = "`more-noise`"
 
     def propose(self, known: SessionState, /) -> Steps:
-        return _check(known, known.cross_hearing.next_check(placed=True))
+        return _check(known, known.cross_hearing.next_check(by_bone=True))
 
 
 class AskedAgain:
@@ -160,23 +157,23 @@ class AskedAgain:
         wanted, again = known.asked_again()
         steps: list[Step] = [WantBehindNoise(each) for each in wanted]
         if again is not None:
-            asked = placed(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
+            asked = in_place(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
             steps += () if isinstance(asked[0], Wait) else asked
         return steps
 
 
 class AskedAgainElsewhere:
-    """The same, once the operator put the vibrator, or the earphones, where it takes them."""
+    """The vibrator, or the earphones, are elsewhere: the operator is to put them there first."""
 
     words = "an ear again, elsewhere"
 
     def propose(self, known: SessionState, /) -> Steps:
         _, again = known.asked_again()
-        return () if again is None else placed(known, again.route, noise=True)
+        return () if again is None else in_place(known, again.route, noise=True)
 
 
 class MoreNoise:
-    """An air-bone gap of one ear would explain a threshold of the other: a tone with more noise."""
+    """A gap of one ear would explain a threshold of the other: a tone by air with more noise."""
 
     words = "`more-noise`"
 
@@ -200,7 +197,7 @@ class EarByBone:
 
     def propose(self, known: SessionState, /) -> Steps:
         route = known.cross_hearing.bone.next_route()
-        return () if route is None else placed(known, route, AskEar(route))
+        return () if route is None else in_place(known, route, AskEar(route))
 
 
 class ConfirmEar:
@@ -211,7 +208,7 @@ class ConfirmEar:
     def propose(self, known: SessionState, /) -> Steps:
         for ear in known.by_air:
             if ear.frequencies_to_confirm_hz:
-                return placed(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
+                return in_place(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
         return ()
 
 
@@ -224,7 +221,8 @@ class WhoHears:
         return _who_hears(known, known.cross_hearing.ears.values())
 
 
-# The order of a whole test, both ears and routes.
+# The order of a whole test, both ears and routes. What is due behind noise comes before an ear by
+# bone is asked again, and what that leaves for it after: then the vibrator is still there.
 SESSION_REASONS: Final = (
     WhichEarIsWhich(), EarByAir(), BehindNoise(), AskedAgain(), BehindNoise(),
     AskedAgainElsewhere(), MoreNoise(), WhoHearsBeforeBone(), EarByBone(), ConfirmEar(), WhoHears(),
@@ -254,13 +252,13 @@ def _familiar_level(ear: EarTest) -> float:
 
 
 def _check(known: SessionState, check: tuple[Route, Presentation] | None) -> Steps:
-    return () if check is None else placed(known, check[0], Present(*check), noise=True)
+    return () if check is None else in_place(known, check[0], Present(*check), noise=True)
 
 
 def _who_hears(known: SessionState, ears: Iterable[EarTest]) -> Steps:
     for ear in ears:
         if ear.asks_equipment:
-            return placed(known, ear.route, BeginWhoHears(ear.route), AskEar(ear.route))
+            return in_place(known, ear.route, BeginWhoHears(ear.route), AskEar(ear.route))
     return ()
 
 

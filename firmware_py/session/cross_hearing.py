@@ -61,13 +61,13 @@ class CrossHearing:
         """Return what is asked again with noise, or behind noise, of an ear that is known."""
         return self.ways[route].to_ask_again() if self.watched and self.can_mask else None
 
-    def next_check(self, *, placed: bool = False) -> tuple[Route, Presentation] | None:
+    def next_check(self, *, by_bone: bool = False) -> tuple[Route, Presentation] | None:
         """Return a tone to be asked with more noise in the other ear, and by which route.
 
-        By bone first; `placed`: by bone only, while the vibrator is where it was.
+        By bone first; `by_bone`: nothing else.
         """
         if not self.watched or not self.can_mask or self.bone.under_way:
             return None
         ways = sorted(self.ways.values(), key=lambda way: not way.is_placed)
-        tones = ((way.route, way.next_check()) for way in ways if way.is_placed or not placed)
+        tones = ((way.route, way.next_check()) for way in ways if way.is_placed or not by_bone)
         return next(((route, tone) for route, tone in tones if tone is not None), None)

@@ -70,8 +70,10 @@ def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
     """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
         return Verdict.NOT_TESTED, failed
-    doubts = (reason(Code.ENDED_EARLY),) * (not ear.found) + (*_doubted_stories(ear),)
-    return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
+    doubts = [*_doubted_stories(ear)]
+    if not ear.found:
+        doubts.insert(0, reason(Code.ENDED_EARLY))
+    return (Verdict.DOUBTFUL if doubts else Verdict.VALID), (*doubts,)
 
 
 def verdict_so_far(ear: EarTest) -> Verdict:

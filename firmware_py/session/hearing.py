@@ -1,6 +1,6 @@
 """The hearing test: a pure state machine. Time comes in with every event; nothing here has a clock.
 
-It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
+It chooses the ear to go on with and asks it what to present; `presenting/presenter.py` presents it.
 """
 
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ class Purpose(_Word):
 
 
 class Why(_Word):
-    """Why a presentation comes next; in order, `reasons_to_ask` has when."""
+    """Why a presentation comes next; `ear/reasons_to_ask.py` and `session/agenda.py` have when."""
 
     WHICH_EAR = "which-ear"
     STORY_IN_DOUBT = "story-in-doubt"

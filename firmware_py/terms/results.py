@@ -175,7 +175,7 @@ class EarResult:
     # retest at 1 kHz minus the threshold before it; None: there was none
     retest_difference_db: Annotated[float | None, _LEVEL]
     # by so much a clinic's ascending procedure in steps of 5 dB settles, on average, above the
-    # thresholds, which are 50 % points (`clinical_offset.py`)
+    # thresholds, which are 50 % points (`ear/clinical_offset.py`)
     clinical_offset_db: Annotated[float, number(0.0, CLINICAL_OFFSET_DB_MAX, "dB")]
     tones_masked: Annotated[int, count] = 0  # that count, with noise in the other ear
     # what was measured again by the classical rule; its tones are in none of the counts above

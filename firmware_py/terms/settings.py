@@ -122,7 +122,7 @@ class Settings:
     # level of the first tone, at 1 kHz
     familiar_level_db_hl: Annotated[float, (LOWEST_DB_HL, 60.0, "dB HL")] = 40.0
     # An ear, familiarisation and retest included, but no silences. What is asked again, what tells
-    # of attention (`attention.py`), and what is confirmed, comes on top.
+    # of attention (`ear/attention.py`), and what is confirmed, comes on top.
     tones_min: Annotated[int, (1, 100, "tones")] = BY_CONDUCT
     tones_max: Annotated[int, (20, 120, "tones")] = BY_CONDUCT
     # An ear ends when at no audiogram frequency (750 and 1500 Hz only if they are measured) the
@@ -133,7 +133,7 @@ class Settings:
     # silent presentations as a part of all; a brisk test has them only while other evidence leaves
     # it open whether the button is pressed without a tone
     catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = BY_CONDUCT
-    # random pause before a tone, see `pace.py`
+    # random pause before a tone, see `presenting/pace.py`
     pause_ms_min: Annotated[int, (300, 10000, "ms")] = BY_CONDUCT
     pause_ms_max: Annotated[int, (500, 20000, "ms")] = BY_CONDUCT
     # A pulse lasts from the start of its rise to the end of its fall, each a raised cosine of
@@ -333,7 +333,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            quote = '"' * any("," in each for each in allowed)
+            quote = '"' if any("," in each for each in allowed) else ""
             words = ", ".join(f"{quote}{each}{quote}" for each in allowed)
             raise refused(name, value, f"are {words}")
     elif kind.__origin__ == SEVERAL:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.ear.reasons_to_ask import BY_NAME, SilenceDue
+from firmware_py.ear.agenda import LookedAt
+from firmware_py.ear.reasons_to_ask import BY_NAME, LateStart, Look, SilenceDue
 from firmware_py.session.agenda import table_lines
 from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.settings import Settings
@@ -21,6 +22,17 @@ def test_the_developers_page_has_them_in_order() -> None:
 def test_each_has_a_name_of_its_own() -> None:
     others = [Why.WHICH_EAR, Why.MORE_NOISE, SilenceDue.why]
     assert sorted([*BY_NAME, *others]) == sorted(Why)
+
+
+def test_a_late_start_is_looked_for_once() -> None:
+    driver = Driver(Settings(ears="left"), Patient("N3", 1))
+    (ear,) = driver.test.ears.values()
+    ear.do(LookedAt(Why.LATE_START))
+    driver.run()
+
+    assert LateStart().propose(Look(ear)) == ()
+    ear.looked_at.clear()
+    assert LateStart().propose(Look(ear)) == (LookedAt(Why.LATE_START),)
 
 
 def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -> None:

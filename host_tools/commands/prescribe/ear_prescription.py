@@ -77,7 +77,7 @@ class EarPrescription:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return how sure a threshold is at each of them (`procedure.outcomes`), or a table's."""
+        """Return how sure a threshold is at each of them (`terms.outcomes`), or a table's."""
         return self.given.marks
 
     @property

@@ -16,7 +16,7 @@ class Taken:
     """The thresholds of an ear as a rule is given them."""
 
     found: tuple[ThresholdResult, ...]  # as the paper of the audiogram has them
-    marks: tuple[str, ...]  # how sure each is (`procedure.outcomes`), or that it is a table's
+    marks: tuple[str, ...]  # how sure each is (`terms.outcomes`), or that it is a table's
     clinical: tuple[ThresholdResult, ...]  # those that rules were made for
     # by so much they lie above those that are heard half of the time; None: nobody knows
     clinical_offset_db: float | None

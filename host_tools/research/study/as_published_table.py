@@ -135,7 +135,7 @@ def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
     ----------
     method : str
         Of `METHODS`.
-    tests : iterable of Told
+    tests : iterable of MethodResult
         Of this method and of the manual one: both occasions of each ear and seed.
     """
     by = {
