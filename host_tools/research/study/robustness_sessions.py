@@ -172,8 +172,13 @@ def run_estimator(unit: Unit) -> SessionFound:
 
 
 def _run_procedure(unit: Unit) -> SessionFound:
+    return dataclasses.replace(run_procedure(sitting_of(unit)), family=unit.ear.stratum)
+
+
+def sitting_of(unit: Unit) -> Sitting:
+    """Return who sits there in a session of a whole procedure."""
     case, right = unit.case, unit.ear.audiogram
-    sitting = Sitting(
+    return Sitting(
         {"right": right, "left": right if unit.other is None else unit.other.audiogram},
         answering_of(case),
         session_seed(unit.ear.name, unit.seed),
@@ -184,7 +189,6 @@ def _run_procedure(unit: Unit) -> SessionFound:
         case.operator,
         _change(unit),
     )
-    return dataclasses.replace(run_procedure(sitting), family=unit.ear.stratum)
 
 
 def _change(unit: Unit) -> Change | None:
