@@ -18,7 +18,7 @@ WHOLE_MAX: Final = 1000  # a larger one is a duration
 LIKELY: Final = 0.8  # of a probability above this the rest is moved
 # They decide nothing that is asked or found: what is told on the way, digits, numerics, standards.
 LEFT_OUT: Final = frozenset({
-    "LEVEL_DIGITS", "SHARE_DIGITS", "OFFSET_DIGITS", "ROUNDING_OCTAVES", "_QUADRATURE",
+    "LEVEL_DIGITS", "SHARE_DIGITS", "ROUNDING_OCTAVES", "_QUADRATURE",
     "OF_EAR_MAX", "GRADES_DB_HL", "ROWS", "COLUMNS", "COUNTS", "SILENT_ROW", "PRESSING_ROW",
     "_LOG_2PI",
 })  # fmt: skip

@@ -1,7 +1,7 @@
 """Which threshold is reported: the 50 % point, or what a clinic's ascending procedure settles at.
 
-The second lies higher, by an offset of the listener (`ear/clinical_offset.py`). Grades, norms
-and criteria are made for clinical thresholds: they get these whatever is reported.
+The second lies higher, by `clinical_offset_db` of the ear. Grades, norms and criteria are made for
+clinical thresholds: they get these whatever is reported.
 Journals, `THR?` and the Python interface have 50 % points.
 """
 

@@ -4,9 +4,8 @@ The device tells it, and every export and report writes it.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from firmware_py.ear.clinical_offset import OFFSET_DIGITS
 from firmware_py.ear.mean_threshold import outside_hz
 from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.findings.convention import convention_words, shift_db
@@ -16,6 +15,8 @@ from firmware_py.terms.results import MeanThreshold, SessionResult, ThresholdRes
 from firmware_py.terms.settings import FIFTY_PERCENT, Settings
 from firmware_py.terms.shown_threshold import is_wide, threshold_as_json
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
+
+CLINICAL_DIGITS: Final = 2  # of a mean: machines differ in the last bits
 
 
 def result_as_json(
@@ -59,7 +60,7 @@ def _mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any]
         "low_db_hl": mean.low_db_hl,
         "high_db_hl": mean.high_db_hl,
         # by which its grades are, where this one is another, and no bound
-        "clinical_db_hl": round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None,
+        "clinical_db_hl": round(mean.level_db_hl + below_db, CLINICAL_DIGITS) if known else None,
         **_grades(mean.bound, mean.shares),
         **{name: [*getattr(mean, name)] for name in ("beyond_hz", "inferred_hz", "doubtful_hz")},
     }

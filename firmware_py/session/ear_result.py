@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from firmware_py.ear.clinical_offset import clinical_offset_db
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.inferred_bands import suppose
 from firmware_py.ear.listening import DOUBTED, story_reason
@@ -13,13 +12,12 @@ from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
-from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.results import CLINICAL_OFFSET_DB, EarResult, ThresholdResult
 
 
 def result_of(ear: EarTest) -> EarResult:
     """Return what was found of an ear; nobody has looked at masking here."""
     verdict, reasons = verdict_of(ear)
-    listener = ear.estimator.hyperparameters
     tally, catches = ear.tally, ear.catch_trials
     return EarResult(
         ear.route, ear.outcome, ear.why,
@@ -27,9 +25,7 @@ def result_of(ear: EarTest) -> EarResult:
         tally.tones, tally.heard, tally.unsure,
         catches.count, catches.false_alarms, catches.unsure_alarms,
         None if ear.retest is None else ear.retest.difference_db,
-        clinical_offset_db(
-            listener.response_noise_db, listener.lapse_rate, listener.false_alarm_rate
-        ),
+        CLINICAL_OFFSET_DB,
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
         verdict=verdict, reasons=reasons,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, Final
 from firmware_py.journal import Record
 
 # By so much a clinic's procedure settles above the 50 % points of a listener with 2 dB of noise and
-# 1 % of lapses and false alarms (`ear/clinical_offset.py`); of others by 0.2 dB less.
+# 1 % of lapses and false alarms: what is told of these records stays, whatever is taken today.
 CLINICAL_OFFSET_DB: Final = 2.79
 # Settings that later formats have, as all tests of this one were made.
 SETTINGS: Final = {"routes": "air", "ear_check": False, "threshold_convention": "50 %"}

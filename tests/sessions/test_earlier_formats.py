@@ -119,7 +119,9 @@ def test_no_journal_of_an_earlier_format_is_gone_on_with(version: int, tmp_path:
 
 @pytest.mark.golden
 def test_todays_format_replays_bit_for_bit() -> None:
-    path = journals_of(FORMAT_VERSION, "session")[1]
+    """Every tone of an unfinished test; the results of these journals are of another version."""
+    path = journals_of(FORMAT_VERSION, "session")[3]
+    assert glance(path).outcome == UNFINISHED
     assert replay(read_journal(path).records).differences == []
 
 

@@ -9,12 +9,12 @@ from playwright.sync_api import expect
 from tests.firmware.rig import REPO
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
-from tests.host.commands.page.test_breadth import expect_result, save
+from tests.host.commands.page.test_breadth import expect_result
 
 pytestmark = pytest.mark.xdist_group("page")
 FORMATS = REPO / "tests" / "formats"
-FINISHED = "session-000001.journal"
-UNFINISHED = "session-000003.journal"
+FINISHED = "1/session-000001.journal"
+UNFINISHED = "1/session-000003.journal"
 
 
 def take(device: Device, path: Path) -> None:
@@ -26,13 +26,14 @@ def take(device: Device, path: Path) -> None:
     ("name", "told"),
     [
         (FINISHED, "Session 1 is of an earlier version: gp-pta report shows its result."),
+        ("2/session-000001.journal", "Session 1 is of an earlier version"),
         (UNFINISHED, "it was not finished, so it has no result; only the version that began it"),
     ],
 )
 def test_it_is_said_why_the_last_test_has_no_result_here(
     device: Device, operator: Operator, name: str, told: str
 ) -> None:
-    take(device, FORMATS / "1" / name)
+    take(device, FORMATS / name)
     page = operator.join(device)
     expect(page.locator("#view-prepare")).to_be_visible()
     page.click("#last-result")
@@ -47,21 +48,10 @@ def test_without_any_test_that_is_said(device: Device, operator: Operator) -> No
     expect(page.locator("#problems")).to_contain_text("There was no test at this device yet.")
 
 
-def test_the_result_of_the_format_before_is_shown_and_saved(
-    device: Device, operator: Operator
-) -> None:
-    take(device, FORMATS / "2" / FINISHED)
-    page = operator.join(device)
-    expect_result(page)
-    expect(page.locator("#result-verdict")).to_have_text("Verdict on the test: valid")
-    expect(page.locator("#result-thresholds table")).to_have_count(2)
-    assert save(page, "#save-json")["sessions"][0]["session"] == 1
-
-
 def test_an_earlier_session_of_another_calibration_is_not_laid_over(
     device: Device, operator: Operator
 ) -> None:
-    take(device, FORMATS / "1" / FINISHED)
+    take(device, FORMATS / FINISHED)
     page = operator.prepare(device)
     page.fill("#identifier", "P-17")
     page.check("input[name=ears][value=RIGHT]")
