@@ -43,8 +43,8 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     **{
         name: _without_reason(name)
         for name in (
-            "limit-once-more", "bracket", "doubted-answer", "late-start", "without-attention",
-            "retest", "clear-tone", "last-tones-in-doubt",
+            "bracket", "late-start", "without-attention", "retest", "clear-tone",
+            "last-tones-in-doubt",
         )
     },
     "silence-due": (

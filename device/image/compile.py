@@ -33,7 +33,7 @@ NEVER_INLINED: Final = "expectation_propagation12posterior_of"
 ONCE: Final = ("asked10find_asked", "asked14make_component", "check_prior")
 # Kernels that run now and then, and are not waited for: their loops are left as short as they are
 # written. For aarch64 those of the tuning then take 11 kB and not 46.
-SHORT: Final = ("preference", "mixture_ambiguity", *ONCE)
+SHORT: Final = ("preference", *ONCE)
 
 
 class BuildError(Exception):

@@ -43,7 +43,6 @@ PARTS: Final = (
         "mixture.posterior",
         "mixture.prediction",
         "mixture.selection",
-        "mixture.ambiguity",
         "stories",
     ),
     (

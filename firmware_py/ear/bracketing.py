@@ -74,7 +74,7 @@ class Bracketing:
         tones = self._audiogram.marks.near(estimate.frequency_hz)
         silent = silent_at(tones, self._levels.limit_db_hl(estimate.frequency_hz))
         bound = max(silent, heard_at(tones, self._levels.floor_db_hl))
-        # What is perhaps beyond its limit is asked there by the measurement, once more.
+        # What is perhaps beyond its limit was asked there.
         perhaps = estimate.mark == Outcome.INCOMPLETE and not self._all
         return bound >= SAME_TONE_MAX or perhaps
 

@@ -69,7 +69,6 @@ def take_answer(
 def _give(ear: EarTest, observation: Observation) -> None:
     """Give an answer to the reason that it was asked for; that to a silence is of none."""
     if observation.presentation.purpose != Purpose.CATCH and ear.due is not None:
-        ear.asked_for[ear.due.why] += 1
         BY_NAME[ear.due.why].take_answer(ear, observation)
 
 

@@ -3,7 +3,6 @@
 What comes next is in `course.py`; each part has a file of its own.
 """
 
-from collections import Counter
 from dataclasses import replace
 from typing import Final
 
@@ -78,7 +77,6 @@ class EarTest:
         self.retest: Retest | None = None  # once it has begun, as the next
         self.confirmation: Confirmation | None = None
         self.again_hz: tuple[float, ...] = ()  # only near these is asked, again; none: anywhere
-        self.asked_for: Counter[Why] = Counter()  # so many tones
         self.looked_at: set[Why] = set()
         # What is asked now, but for silences; None: there is nothing more to present.
         self.due: Ask | None = Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)

@@ -27,7 +27,6 @@ from firmware_py.ear.ear import EarTest
 from firmware_py.ear.familiarisation import Familiarisation
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import story_reason
-from firmware_py.ear.marks import answers_above, silent_at
 from firmware_py.ear.objective import Objective, best_within_reach
 from firmware_py.ear.retest import Retest, retest_of
 from firmware_py.ear.stopping import Stop
@@ -40,7 +39,6 @@ from firmware_py.terms.settings import HONEST_PROFILES
 Steps = Sequence[EarStep]
 
 ASK_ALL_SPARE_TONES: Final = 4  # for answers that were not expected, where all is to be asked
-DOUBTED_TONES_MAX: Final = 2  # of an ear, before it ends, where answers leave two explanations
 
 
 @dataclass(frozen=True)
@@ -170,27 +168,6 @@ class SilenceDue(ReasonToAsk):
     purpose = Purpose.CATCH
 
 
-class LimitOnceMore(ReasonToAsk):
-    """A threshold may lie beyond the limit: another answer there may make it sure."""
-
-    why = Why.LIMIT_ONCE_MORE
-
-    def propose(self, look: Look, /) -> Steps:
-        """Propose such a frequency, if the answers are enough otherwise.
-
-        Whoever hears at the limit, and misses there as well, has a threshold at the limit.
-        """
-        if not (look.enough and look.spare):
-            return ()
-        marks, limit_of = look.ear.audiogram.marks, look.ear.levels.limit_db_hl
-        for each in look.ear.audiogram.estimates():
-            tones, limit_db_hl = marks.near(each.frequency_hz), limit_of(each.frequency_hz)
-            silent, heard = silent_at(tones, limit_db_hl), answers_above(tones, limit_db_hl)
-            if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
-                return (self.ask((each.frequency_hz, limit_db_hl)),)
-        return ()
-
-
 class Bracket(ReasonToAsk):
     """A frequency is known from others only: a tone on the side of the threshold without answer.
 
@@ -215,21 +192,6 @@ class Bracket(ReasonToAsk):
     def take_answer(self, ear: EarTest, _observation: Observation) -> None:
         frequency_hz, _ = _wanted_tone(ear)
         ear.bracketing.count_tone(int(frequency_hz))
-
-
-class DoubtedAnswer(ReasonToAsk):
-    """An answer leaves two explanations, an accident or an unusual ear: the same tone again."""
-
-    why = Why.DOUBTED_ANSWER
-
-    def propose(self, look: Look, /) -> Steps:
-        """Propose the tone whose answer is the most ambiguous; doubt can last, so it is limited."""
-        ear = look.ear
-        may = look.enough and look.spare and ear.asked_for[self.why] < DOUBTED_TONES_MAX
-        if not may or not ear.estimator.ambiguous:
-            return ()
-        tone = ear.evidence.tones[int(ear.estimator.doubts.argmax())].presentation
-        return (self.ask((tone.frequency_hz, tone.level_db_hl)),)
 
 
 class MostInformative(ReasonToAsk):
@@ -363,8 +325,8 @@ class WhoHears(StoryInDoubt):
 # The order in which they are asked: what may interrupt, and the others.
 INTERRUPTS: Final[tuple[ReasonToAsk, ...]] = (StoryInDoubt(),)
 REASONS_TO_ASK: Final[tuple[ReasonToAsk, ...]] = (
-    Familiarise(), LimitOnceMore(), Bracket(), DoubtedAnswer(), LateStart(), WithoutAttention(),
-    RetestDue(), ClearTone(), LastTonesInDoubt(), MostInformative(),
+    Familiarise(), Bracket(), LateStart(), WithoutAttention(), RetestDue(), ClearTone(),
+    LastTonesInDoubt(), MostInformative(),
 )  # fmt: skip
 # What a session has an ear begin when it is over (`session/agenda.py`).
 AFTERWARDS: Final[tuple[ReasonToAsk, ...]] = (Confirm(), WhoHears())

@@ -5,7 +5,7 @@ from typing import Final, Self
 
 from firmware_py.ear.ear import EarTest
 from firmware_py.presenting.answers_given import Answered, AnswersGiven
-from firmware_py.terms.outcomes import Outcome, Purpose, Why
+from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.settings import Settings
 
@@ -37,11 +37,10 @@ class Checks:
     set_aside: int
     pauses: int  # silent trials that the pauses between tones make, and those with a press
     pauses_pressed: int
-    # clear tones that were asked to see if the listener attends, and those not heard; None, and of
-    # `doubted_tones`: the profile of the test has no such checks
+    # clear tones that were asked to see if the listener attends, and those not heard; None: the
+    # profile of the test has no such checks
     checks: int | None
     checks_missed: int | None
-    doubted_tones: int | None  # asked again because their answer left two explanations
     # "repeatable", "scattered" (over 5 dB), or, if that is improbable with this listener,
     # "doubtful" (over 5 dB) or "rejected" (over 10 dB); "" without a retest
     retest: str
@@ -60,7 +59,6 @@ class Checks:
             ear.evidence.pauses.count, ear.evidence.pauses.pressed,
             attention.checks_asked if modelled else None,
             attention.checks_missed if modelled else None,
-            ear.asked_for[Why.DOUBTED_ANSWER] if modelled else None,
             ear.retest.told if ear.retest else "",
             len(clear), sum(each.heard is False for each in clear),
             given.trial_s(ear.route),

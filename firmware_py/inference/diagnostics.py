@@ -14,7 +14,6 @@ from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.record import Record
 from firmware_py.inference.stories import Stories, Suspicion
 
-AMBIGUOUS: Final = 0.9  # a doubt from here on
 KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
 
 
@@ -62,19 +61,6 @@ class Diagnostics(OneAtATime):
         A small one is a surprise, whatever the curve; NaN with the profiles that use Laplace.
         """
         return self._model.answer_probabilities(self.trial_count)
-
-    @property
-    def doubts(self) -> Array:
-        """Return (trial_count,) how ambiguous each answer is; 0 with the profiles that use Laplace.
-
-        4 a (1 - a) d: an accident with probability a, it otherwise moves the threshold by d SDs.
-        """
-        return self._model.doubts(self.trial_count)
-
-    @property
-    def ambiguous(self) -> bool:
-        """Return whether an answer leaves two explanations; bands may be too narrow then."""
-        return bool((self.doubts >= AMBIGUOUS).any())
 
     @property
     def listener_shares(self) -> Array:

@@ -95,9 +95,6 @@ class Model(Protocol):
     def answer_probabilities(self, n: int) -> Array:
         """Return the probability of each of the first n answers given the others; NaN: unknown."""
 
-    def doubts(self, n: int) -> Array:
-        """Return for each answer by how far two explanations of it lie apart; NaN: unknown."""
-
     def listener_shares(self) -> Array:
         """Return the posterior probability of each kind of listener."""
 

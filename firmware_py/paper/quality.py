@@ -1,8 +1,8 @@
 """How good the test was, and how it went, in rows.
 
-What checks the answers depends on how the test was conducted: the pauses as silent trials, clear
-tones and tones that are repeated in any, catch trials and a retest at 1 kHz in a clinical one. Each
-is counted, and none stands for another.
+What checks the answers depends on how the test was conducted: the pauses as silent trials and clear
+tones in any, catch trials and a retest at 1 kHz in a clinical one. Each is counted, and none stands
+for another.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,6 @@ def _quality(source: Source, ear: EarResult) -> Rows:
     yield "row-silence", row("joined", parts=silence) if silence else no_value()
     if checks is not None and checks.checks is not None:
         yield "row-checks", row("some-of", some=checks.checks_missed, of=checks.checks)
-        yield "row-repeated", checks.doubted_tones or 0
     if source.settings.retest or (checks is not None and checks.retest):
         none = ear.retest_difference_db is None
         yield "row-retest", row("retest-none") if none else _retest(ear, checks)

@@ -31,9 +31,7 @@ class Why(_Word):
     STORY_IN_DOUBT = "story-in-doubt"
     FAMILIARISE = "familiarise"
     SILENCE_DUE = "silence-due"
-    LIMIT_ONCE_MORE = "limit-once-more"
     BRACKET = "bracket"
-    DOUBTED_ANSWER = "doubted-answer"
     LATE_START = "late-start"
     WITHOUT_ATTENTION = "without-attention"
     RETEST = "retest"
@@ -43,6 +41,9 @@ class Why(_Word):
     MORE_NOISE = "more-noise"
     CONFIRM = "confirm"
     WHO_HEARS = "who-hears"
+    # No longer asked: in earlier journals.
+    LIMIT_ONCE_MORE = "limit-once-more"
+    DOUBTED_ANSWER = "doubted-answer"
 
 
 # What the tones that count are for; the familiarisation of a clinical test does not.

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +12,6 @@ from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS
-from firmware_py.ear.reasons_to_ask import LimitOnceMore
 from firmware_py.ear.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.model import Hyperparameters
@@ -400,19 +398,6 @@ def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
         assert threshold.mark == mark
         assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
         assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)
-
-
-@pytest.mark.parametrize("third", [None, False, True])
-def test_what_is_perhaps_beyond_its_limit_is_asked_there_three_times_at_most(
-    third: bool | None,
-) -> None:
-    """However the third was answered; None: it was not asked yet."""
-    ear = beyond(1.0)
-    if third is not None:
-        observe_everywhere(ear, 100.0, third)
-    look = cast(Any, SimpleNamespace(ear=ear, enough=True, spare=True))
-
-    assert bool(LimitOnceMore().propose(look)) == (third is None)
 
 
 def test_where_the_limit_was_in_the_way_is_said() -> None:

@@ -54,7 +54,7 @@ def look_at(estimator: ThresholdEstimator) -> dict[str, Any]:
         "threshold": estimator.threshold(ASKED_HZ),
         "band": estimator.threshold_band(ASKED_HZ),
         "joint": estimator.joint_threshold(ASKED_HZ),
-        "doubts": (estimator.doubts, estimator.attended, estimator.answer_probabilities),
+        "answers": (estimator.attended, estimator.answer_probabilities),
         "listeners": (estimator.listener_shares,),
     }
     return told | {name: [each.tobytes() for each in found] for name, found in arrays.items()}

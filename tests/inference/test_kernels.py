@@ -37,7 +37,7 @@ KERNELS = {
 ENTRIES = {
     "elementary.exp", "elementary.log", "elementary.normal_cdf",
     "laplace.hyperparameters.fit", "laplace.posterior.predict", "laplace.selection.select",
-    "mixture.ambiguity.find_doubts", "mixture.posterior.infer", "mixture.posterior.check_prior",
+    "mixture.posterior.infer", "mixture.posterior.check_prior",
     "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh", "mixture.prediction.predict",
     "mixture.prediction.probability_of", "mixture.prediction.quantile",
     "mixture.selection.expect_from_mixture", "mixture.selection.select_from_mixture",

@@ -16,7 +16,7 @@ from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
 from firmware_py.paper.quality import quality_table, reliability_rows
 from firmware_py.presenting.answers_given import Answered, ResponseTimes
-from firmware_py.terms.outcomes import Outcome, Purpose, Why
+from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
@@ -123,7 +123,6 @@ def test_a_brisk_test_counts_what_it_had_and_names_no_retest() -> None:
     assert (told["some"], told["of"]) == (sum(pauses), len(pauses))
     assert len(pauses) > 5
     assert found["row-checks"][0]["some"] == 0 < found["row-checks"][0]["of"]
-    assert found["row-repeated"] == [tested.asked_for[Why.DOUBTED_ANSWER]]
     assert "silence-catches" not in codes_in([*found.values()])
 
 
@@ -154,7 +153,7 @@ def test_the_tolerances_of_a_retest_are_said_as_the_procedure_has_them(language:
 
 def test_what_a_profile_does_not_ask_is_not_counted_as_nothing() -> None:
     found = quality(session_of(GOLDEN / "gp-pta-2015.journal"))
-    assert not found.keys() & {"row-checks", "row-repeated"}
+    assert "row-checks" not in found
 
 
 def test_the_retest_is_judged_as_by_the_procedure(clinical: Path) -> None:

@@ -14,7 +14,6 @@ from firmware_py.terms.route import Route
 from firmware_py.terms.settings import CONDUCTS, Settings
 from firmware_py.terms.tells import EarOverTold, FinishTold
 from tests.budget import quick, quick_rows
-from tests.said import reason_words
 from tests.session.driver import (
     Driver,
     Ears,
@@ -272,20 +271,7 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"
 
 
-@pytest.mark.parametrize("seed", quick([5, 7], 5))
-def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> None:
-    """3 kHz lies beyond it perhaps when the bands are narrow enough: then it is made sure."""
-    falling = Ears(lambda _, f: 60.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
-    driver = run_left_ear(falling, seed=seed, masking="off", stop_half_width_db=12.0)
-    at_limit = Counter(play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0)
-
-    assert 2 <= at_limit[3000] <= 3
-    assert marks(driver.ear("left"))[3000] == Outcome.NO_RESPONSE
-    assert reason_words(driver.ear("left")["why"]).startswith("95 % band at most +-")
-    assert all(play.level_db_hl <= 100.0 for play in driver.plays)
-
-
-def test_a_frequency_that_was_never_silent_at_its_limit_is_not_asked_there_once_more() -> None:
+def test_a_frequency_that_its_own_tones_decide_is_not_asked_at_its_limit() -> None:
     """The neighbours of 1.5 kHz lie beyond the limit, and it may: its own tones decide."""
     falling = Ears(lambda _, f: 70.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
     driver = run_left_ear(falling, seed=1, masking="off", stop_half_width_db=8.0)

@@ -78,10 +78,6 @@ class LaplaceModel:
         """Return NaN for each answer: sites of Laplace's approximation have no cavities."""
         return np.full(n, np.nan)
 
-    def doubts(self, n: int) -> Array:
-        """Return 0 for each answer: here nobody answers by accident."""
-        return np.zeros(n)
-
     def listener_shares(self) -> Array:
         """Return 1: there is one kind of listener."""
         return np.ones(1)

@@ -13,7 +13,6 @@ from firmware_py.inference.kernel import (
     NOT_POSITIVE_DEFINITE,
     Array,
 )
-from firmware_py.inference.mixture.ambiguity import find_doubts
 from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
     NOISE_DB,
@@ -140,16 +139,6 @@ class MixtureModel:
         # Not by a matrix product: the library for those takes 32 MB where there are many.
         found: Array = (share[:, np.newaxis] * of.probability[:, :n]).sum(axis=0) / share.sum()
         return found
-
-    def doubts(self, n: int) -> Array:
-        """Return the doubt of each of the first n answers; see `ambiguity`."""
-        w = self.workspace
-        if n:
-            find_doubts(
-                n, w.tones, w.likelihood, w.listeners, w.prior, w.hypotheses, w.wandering,
-                w.scratch, w.shift, w.doubt,
-            )  # fmt: skip
-        return w.doubt[:n].copy()
 
     def listener_shares(self) -> Array:
         """Return the posterior probability of each kind of listener."""

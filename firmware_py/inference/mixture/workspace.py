@@ -47,8 +47,6 @@ class Workspace(Memory):
     wandering: Wandering
     scratch: Scratch
     total: Array  # (1,) log evidence of the answers
-    shift: Array  # (n,) scratch of the doubts
-    doubt: Array  # (n,)
     mixture: Mixture
     expected_listener: Array
     candidates: Places
@@ -105,8 +103,6 @@ class Workspace(Memory):
                 *zeros((unknowns,), square, square, (unknowns,), (unknowns,), (SITE_ROWS, at_once))
             ),
             total=np.zeros(1),
-            shift=np.zeros(trials),
-            doubt=np.zeros(trials),
             mixture=Mixture(*zeros(of_component, (components, unknowns), (components, *square))),
             expected_listener=np.zeros(LISTENER_ENTRIES),
             candidates=Places(*np.zeros((2, points), np.int64), *np.zeros((2, points))),

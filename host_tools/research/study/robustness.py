@@ -72,7 +72,6 @@ class SessionFound:
     sd_ratio: float = math.nan  # the estimator's SD by the exact one
     mass: tuple[float, ...] = ()  # the exact mass in the 95 % band at each knot
     samples: float = math.nan  # how many independent ones the exact posterior rests on
-    ambiguous: bool = False  # the estimator says so
 
 
 Measure = Callable[[Sequence[SessionFound]], float]
@@ -173,11 +172,6 @@ def among(holds: Callable[[SessionFound], bool], measure: Measure) -> Measure:
 def mean_of(number: Callable[[SessionFound], float]) -> Measure:
     """Return the mean of a number of the sessions; of a condition, the share that meets it."""
     return lambda found: _mean([float(number(each)) for each in found])
-
-
-def lowest_mass(found: Sequence[SessionFound]) -> float:
-    """Return the lowest exact mass in a 95 % band of a session not said to be ambiguous."""
-    return min((min(each.mass) for each in found if not each.ambiguous), default=math.nan)
 
 
 def mean_mass(found: Sequence[SessionFound]) -> float:

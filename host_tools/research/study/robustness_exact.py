@@ -107,8 +107,6 @@ def _compare(estimator: ThresholdEstimator, curves: Array, share: Array) -> Sess
         sd_ratio=float(np.mean(sd_db / exact_sd_db)),
         mass=tuple(mass.tolist()),
         samples=float(1.0 / np.sum(share**2)),
-        # Of an estimator that does not know the word, none is.
-        ambiguous=bool(getattr(estimator, "ambiguous", False)),
     )
 
 

@@ -1,6 +1,7 @@
 """A recorded session tells its trials as the journal has them."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.journal import read_journal
 from firmware_py.platform.version import full_version
 from firmware_py.session.hearing import HearingTest
+from firmware_py.terms.outcomes import Why
 from firmware_py.terms.route import Route
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import Mixture, RecordedThresholds
@@ -168,6 +170,32 @@ def test_a_report_of_it_says_so_and_is_not_final(tmp_path: Path, gp_pta: GpPta) 
     assert not paper["final"]
     code, out, _ = gp_pta("replay", path)
     assert (code, "it was recorded by 0.0.9 (format 2), and replays there" in out) == (1, True)
+
+
+def test_a_tone_of_a_reason_that_is_no_longer_asked_is_told_as_recorded(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    path = tmp_path / "session-000003.journal"
+    shutil.copy(journals_of(2, "session")[2], path)
+    records = read_journal(path).records
+    given = [each["action"] for each in records if each["kind"] == "output"]
+    assert Why.DOUBTED_ANSWER in {action.get("why") for action in given}
+    told = read_session(path)
+    assert told.differences > 0
+    (finish,) = [action for action in given if action["what"] == "finish"]
+    assert told.recorded is not None
+    assert told.recorded.to_record() == finish["result"]
+    code, _, _ = gp_pta("export", path, "-o", tmp_path / "out.json")
+    (session,) = json.loads((tmp_path / "out.json").read_text())["sessions"]
+    ears = [ear["clinical_offset_db"] for ear in session["ears"]]
+    assert (code, ears) == (0, [2.78, 2.73])
+    code, out, _ = gp_pta("sessions", tmp_path, "--no-index")
+    assert (code, " complete " in out) == (0, True)
+    code, out, _ = gp_pta("report", path, "--json")
+    assert (code, len(rows_of(json.loads(out)["paper"], "as-recorded-differs"))) == (1, 1)
+    code, out, _ = gp_pta("replay", path)
+    assert code == 1
+    assert "it was recorded by 0.1.0 (format 2), and replays there" in out
 
 
 def test_a_damaged_journal_of_an_earlier_format_is_told_as_damaged(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ from host_tools.research.study.robustness import (
     SessionFound,
     coverage,
     coverage_low,
-    lowest_mass,
     mean_mass,
     read_off,
     rmse,
@@ -93,13 +92,12 @@ class TestArithmetic:
         assert [row["met"] for row in rows] == [True, True, None]
         assert [row["shown"] for row in rows] == ["-", "-", "100%"]
 
-    def test_what_is_said_to_be_ambiguous_does_not_count_as_too_sure(self) -> None:
+    def test_the_exact_mass_is_that_of_all_bands(self) -> None:
         sessions = [
-            SessionFound({}, {}, mass=(0.95, 0.5), ambiguous=True),
+            SessionFound({}, {}, mass=(0.95, 0.5)),
             SessionFound({}, {}, mass=(0.9, 0.97)),
         ]
 
-        assert lowest_mass(sessions) == 0.9
         assert mean_mass(sessions) == pytest.approx(0.83)
         assert share_thin(sessions) == 0.25
 
