@@ -3,9 +3,8 @@
 This is what the product's kernels are measured against.  It shares no code with them.
 
 The model: ``x = scale(frequency)``, the threshold ``g(x) = m(x) + f(x)`` in dB HL with ``m`` a
-straight line and ``f ~ GP(0, k)``, ``k(x, x') = s^2 exp(-(x - x')^2 / (2 l^2)) + o^2`` (``o`` is
-the SD of an offset common to all frequencies, fixed, and 0 in [CV]), and an answer ``y = +1``
-(heard) or ``-1`` (not heard) to a tone at level ``h`` with
+straight line and ``f ~ GP(0, k)``, ``k(x, x') = s^2 exp(-(x - x')^2 / (2 l^2))``, and an answer
+``y = +1`` (heard) or ``-1`` (not heard) to a tone at level ``h`` with
 
     P(y | x, h, g) = Phi(z),    z = y (h - g(x)) / sigma.
 
@@ -33,7 +32,6 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 MeanFunction = Callable[[FloatArray], FloatArray]
 Scale = Literal["bark", "traunmuller", "mel", "log2"]
-Profile = Literal["annealed-laplace", "gp-pta-2015"]
 
 # Bisgaard, Vlaming & Dahlquist 2010, Trends in Amplification 14, 113-120; IEC 60118-15.
 AUDIOGRAM_FREQUENCIES_HZ = (
@@ -52,21 +50,13 @@ STANDARD_AUDIOGRAMS_DB_HL = {
     "S3": (30.0, 30.0, 35.0, 47.5, 60.0, 70.0, 75.0, 80.0, 80.0, 85.0),
 }
 
-LENGTH_MEDIAN_BARK = 4.0
-LENGTH_LOG_SD = 0.5
+LENGTH_AT_FIRST_BARK = 4.0
 LENGTH_BOUNDS_BARK = (0.5, 40.0)
-SD_MEDIAN_DB = 12.0
-SD_LOG_SD = 0.6
+SD_AT_FIRST_DB = 12.0
 SD_BOUNDS_DB = (1.0, 80.0)
 
 RESPONSE_NOISE_DB = 2.0
 LEVEL_LIMITS_DB_HL = (-10.0, 120.0)
-
-# "annealed-laplace" only: "gp-pta-2015" has no offset, no weight and no annealing.
-OFFSET_SD_DB = 28.0
-FREQUENCY_WEIGHT = ((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.6))  # Hz, factor
-ANNEALED_NOISE_START_DB = 20.0
-ANNEALED_NOISE_RATIO = 0.85  # per trial
 
 TAIL_MARGIN = 3.0  # below z = -3 the difference r + z is taken from its continued fraction,
 TAIL_FRACTION_TERMS = 60  # which at z = -3 has converged to 1e-16 in well under 60 terms
@@ -213,12 +203,9 @@ def _squared_distances(x: FloatArray, x_other: FloatArray) -> FloatArray:
     return np.asarray((x[:, np.newaxis] - x_other[np.newaxis, :]) ** 2)
 
 
-def kernel(
-    x: FloatArray, x_other: FloatArray, length: float, sd_db: float, offset_sd_db: float = 0.0
-) -> FloatArray:
-    """Covariance ``s^2 exp(-d^2 / (2 l^2)) + o^2`` in dB^2, shape (n, m)."""
-    smooth = sd_db**2 * np.exp(-0.5 * _squared_distances(x, x_other) / length**2)
-    return smooth + offset_sd_db**2
+def kernel(x: FloatArray, x_other: FloatArray, length: float, sd_db: float) -> FloatArray:
+    """Covariance ``s^2 exp(-d^2 / (2 l^2))`` in dB^2, shape (n, m)."""
+    return np.asarray(sd_db**2 * np.exp(-0.5 * _squared_distances(x, x_other) / length**2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,12 +216,11 @@ class Posterior:
     mode_db: FloatArray
     log_evidence: float  # Laplace's approximation to ``log P(y)``, in nats [RW eq. 3.32].
     gradient: FloatArray  # Derivative of `log_evidence` by ``(log l, log s)`` [RW alg. 5.1].
-    # `x`, `length`, `sd_db`, `offset_sd_db`, `mean_at`: what the posterior was asked for
+    # `x`, `length`, `sd_db`, `mean_at`: what the posterior was asked for
     x: FloatArray = field(repr=False)
     mean_at: MeanFunction = field(repr=False)
     length: float
     sd_db: float
-    offset_sd_db: float
     # ``a = K^-1 f_hat = d log P(y|f) / df`` at the mode, in 1/dB
     weights_db: FloatArray = field(repr=False)
     sqrt_w: FloatArray = field(repr=False)  # ``W^(1/2)`` at the mode, in 1/dB
@@ -255,10 +241,10 @@ class Posterior:
             Mean and standard deviation of ``g(x_star)``.
         """
         x_star = np.atleast_1d(np.asarray(x_star, dtype=np.float64))
-        k_star = kernel(self.x, x_star, self.length, self.sd_db, self.offset_sd_db)
+        k_star = kernel(self.x, x_star, self.length, self.sd_db)
         mean_db_hl = self.mean_at(x_star) + k_star.T @ self.weights_db
         v = linalg.solve_triangular(self.cholesky, self.sqrt_w[:, np.newaxis] * k_star, lower=True)
-        variance_db2 = self.sd_db**2 + self.offset_sd_db**2 - np.sum(v**2, axis=0)
+        variance_db2 = self.sd_db**2 - np.sum(v**2, axis=0)
         return mean_db_hl, np.sqrt(variance_db2)
 
 
@@ -270,7 +256,6 @@ def laplace(
     length: float,
     sd_db: float,
     response_noise_db: npt.ArrayLike,
-    offset_sd_db: float = 0.0,
     start: FloatArray | None = None,
 ) -> Posterior:
     """Laplace approximation by Newton's method, to machine convergence.
@@ -289,8 +274,6 @@ def laplace(
         ``l`` in units of the scale and ``s``.
     response_noise_db : float or array_like, shape (n,)
         ``sigma``, the same for all trials or one for each.
-    offset_sd_db : float
-        ``o``, which may be 0.
     start : ndarray, shape (n,), optional
         Where to start, as `weights_db` of another posterior; ``f = 0`` unless given.  What is found
         does not depend on it.
@@ -308,7 +291,7 @@ def laplace(
     sigma = np.asarray(response_noise_db, dtype=np.float64)
     y = np.where(np.atleast_1d(heard), 1.0, -1.0)
     m = np.asarray(mean_at(x))
-    K = kernel(x, x, length, sd_db, offset_sd_db)
+    K = kernel(x, x, length, sd_db)
 
     def margin(f: FloatArray) -> FloatArray:
         return np.asarray(y * (h - m - f) / sigma)
@@ -360,8 +343,7 @@ def laplace(
     third_by_f = -y * third(z) / sigma**3
     s2 = 0.5 * posterior_variance_db2 * third_by_f
     gradient = np.zeros(2)
-    smooth = kernel(x, x, length, sd_db)  # the offset depends on neither
-    for j, dK in enumerate((smooth * _squared_distances(x, x) / length**2, 2.0 * smooth)):
+    for j, dK in enumerate((K * _squared_distances(x, x) / length**2, 2.0 * K)):
         explicit = 0.5 * a @ dK @ a - 0.5 * np.sum(R * dK)
         b = dK @ a
         df_hat = b - K @ (R @ b)
@@ -375,7 +357,6 @@ def laplace(
         mean_at=mean_at,
         length=length,
         sd_db=sd_db,
-        offset_sd_db=offset_sd_db,
         weights_db=a,
         sqrt_w=sqrt_w,
         cholesky=L,
@@ -393,29 +374,6 @@ def _uphill_rate(
             return rate
         rate /= 2.0
     raise RuntimeError(f"no step along Newton's direction goes uphill from {value}")
-
-
-# --- hyperparameters -----------------------------------------------------------------------------
-
-
-def log_hyperprior(
-    length: float, sd_db: float, length_median: float = LENGTH_MEDIAN_BARK
-) -> tuple[float, FloatArray]:
-    """Log-normal priors on ``l`` and ``s``: the log density of ``(log l, log s)``, normalised.
-
-    It is a density over the logarithms (two Gaussians), so its mode is at the two medians.
-
-    Returns
-    -------
-    log_prior : float
-        In nats.
-    gradient : ndarray, shape (2,)
-        By ``(log l, log s)``.
-    """
-    log_sd = np.array([LENGTH_LOG_SD, SD_LOG_SD])
-    u = np.log([length / length_median, sd_db / SD_MEDIAN_DB]) / log_sd
-    log_prior = float(np.sum(-0.5 * u**2 - np.log(log_sd * np.sqrt(2.0 * np.pi))))
-    return log_prior, -u / log_sd
 
 
 # --- selection -----------------------------------------------------------------------------------
@@ -477,13 +435,10 @@ class Stimulus(NamedTuple):
 class ReferenceEstimator:
     """The measuring loop in plain SciPy, for benchmarks and for end-to-end comparison.
 
+    After each answer ``(log l, log s)`` are those of the largest evidence.
+
     Parameters
     ----------
-    profile : {"annealed-laplace", "gp-pta-2015"}
-        "annealed-laplace": after each answer the MAP of ``(log l, log s)`` under log-normal priors,
-        with an offset in the kernel, and the response noise annealed to
-        ``max(sigma, 20 * 0.85^n)`` dB after n answers, in inference and in selection alike.
-        "gp-pta-2015": after each answer the maximum of the evidence, no offset, constant sigma.
     candidate_frequencies_hz : sequence of float
         The frequencies that `next_stimulus` chooses from.
     scale : {"bark", "traunmuller", "mel", "log2"}
@@ -492,25 +447,18 @@ class ReferenceEstimator:
 
     def __init__(
         self,
-        profile: Profile = "annealed-laplace",
         *,
         candidate_frequencies_hz: Sequence[float] | FloatArray,
         scale: Scale = "bark",
     ) -> None:
-        self.profile = profile
         self.scale: Scale = scale
-        self._length_median = length_in_units_of(scale, LENGTH_MEDIAN_BARK)
         length_bounds = [length_in_units_of(scale, bound) for bound in LENGTH_BOUNDS_BARK]
         self._log_bounds = np.log([length_bounds, SD_BOUNDS_DB])
-        self._log_hyperparameters = np.log([self._length_median, SD_MEDIAN_DB])
+        self._log_hyperparameters = np.log(
+            [length_in_units_of(scale, LENGTH_AT_FIRST_BARK), SD_AT_FIRST_DB]
+        )
         self._intercept_db_hl, self._slope_db = prior_mean_line(scale)
         self._candidates_hz = np.asarray(candidate_frequencies_hz, dtype=np.float64)
-        annealed = profile == "annealed-laplace"
-        self.offset_sd_db = OFFSET_SD_DB if annealed else 0.0
-        weighted_hz, weights = np.transpose(FREQUENCY_WEIGHT if annealed else [(1000.0, 1.0)])
-        self._weight = np.interp(
-            warp(self._candidates_hz, scale), warp(weighted_hz, scale), weights
-        )
         self._frequency_hz: list[float] = []
         self._level_db_hl: list[float] = []
         self._heard: list[bool] = []
@@ -529,14 +477,6 @@ class ReferenceEstimator:
         return len(self._heard)
 
     @property
-    def response_noise_db(self) -> float:
-        """The response noise now: annealed in "annealed-laplace", constant in "gp-pta-2015"."""
-        if self.profile == "gp-pta-2015":
-            return RESPONSE_NOISE_DB
-        annealed_db = ANNEALED_NOISE_START_DB * ANNEALED_NOISE_RATIO**self.trial_count
-        return max(RESPONSE_NOISE_DB, annealed_db)
-
-    @property
     def hyperparameters(self) -> tuple[float, float]:
         """``(l, s)`` in use now: units of the scale, dB."""
         length, sd_db = np.exp(self._log_hyperparameters)
@@ -544,15 +484,15 @@ class ReferenceEstimator:
 
     @property
     def log_evidence(self) -> float:
-        """Log evidence in nats at the present hyperparameters and response noise."""
+        """Log evidence in nats at the present hyperparameters."""
         return self._posterior.log_evidence
 
     def _laplace(self, length: float, sd_db: float) -> Posterior:
         """Start where the last one ended: at most one answer has been added since."""
         x, h, heard = self._answers()
         posterior = laplace(
-            x, h, heard, self._mean_at, length, sd_db, self.response_noise_db,
-            self.offset_sd_db, np.pad(self._start, (0, len(x) - len(self._start))),
+            x, h, heard, self._mean_at, length, sd_db, RESPONSE_NOISE_DB,
+            np.pad(self._start, (0, len(x) - len(self._start))),
         )  # fmt: skip
         self._start = posterior.weights_db
         return posterior
@@ -560,10 +500,7 @@ class ReferenceEstimator:
     def objective(self, length: float, sd_db: float) -> tuple[float, FloatArray]:
         """What the hyperparameters maximise, and its gradient by ``(log l, log s)``."""
         posterior = self._laplace(length, sd_db)
-        if self.profile == "gp-pta-2015":
-            return posterior.log_evidence, posterior.gradient
-        log_prior, prior_gradient = log_hyperprior(length, sd_db, length_median=self._length_median)
-        return posterior.log_evidence + log_prior, posterior.gradient + prior_gradient
+        return posterior.log_evidence, posterior.gradient
 
     def _optimise(self) -> FloatArray:
         """L-BFGS-B from the previous optimum."""
@@ -605,25 +542,24 @@ class ReferenceEstimator:
         self._posterior = self._laplace(*self.hyperparameters)
 
     def _best_at_candidates(self) -> tuple[FloatArray, FloatArray]:
-        """At each candidate the best allowed level, and the bits expected there (not weighted)."""
+        """At each candidate the best allowed level, and the bits expected there."""
         mean_db_hl, sd_db = self.threshold(self._candidates_hz)
         level_db_hl = np.clip(mean_db_hl, *LEVEL_LIMITS_DB_HL)
-        return level_db_hl, bald(mean_db_hl, sd_db, level_db_hl, self.response_noise_db)
+        return level_db_hl, bald(mean_db_hl, sd_db, level_db_hl, RESPONSE_NOISE_DB)
 
     def next_stimulus(self) -> Stimulus:
-        """The candidate frequency, at its best allowed level, with the highest weighted BALD.
+        """The candidate frequency, at its best allowed level, with the highest BALD.
 
         Information falls with the distance of the level from the mean, so the best allowed level is
         the mean clipped to the limits.  Of equal candidates the first is taken.
         """
         level_db_hl, bits = self._best_at_candidates()
-        best = int(np.argmax(self._weight * bits))
+        best = int(np.argmax(bits))
         return Stimulus(float(self._candidates_hz[best]), float(level_db_hl[best]))
 
     @property
     def information_bits(self) -> float:
-        bits = self._best_at_candidates()[1]
-        return float(bits[np.argmax(self._weight * bits)])
+        return float(np.max(self._best_at_candidates()[1]))
 
     def threshold(self, frequencies_hz: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Mean (dB HL) and standard deviation (dB) of the threshold at some frequencies."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import integrate, stats
+from scipy import stats
 
 from tests.reference import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -24,7 +24,6 @@ from tests.reference import (
     bald,
     binary_entropy_of_margin,
     laplace,
-    log_hyperprior,
     log_phi,
     phi_ratio,
     prior_mean_line,
@@ -167,7 +166,6 @@ class Case(NamedTuple):
     gradient: list[float]
     mean_db_hl: list[float]  # at PREDICT_AT
     predicted_sd_db: list[float]
-    offset_sd_db: float = 0.0
 
 
 PREDICT_AT = [2.0, 16.5]
@@ -245,31 +243,6 @@ CASES = [
         mean_db_hl=[35.29382745972369, 64.91727876851643],
         predicted_sd_db=[11.964566598668258, 11.124119144674648],
     ),
-    Case(
-        "mixed, with an offset",
-        [5.0, 5.0, 9.0, 12.0, 12.0, 15.5, 17.0, 3.0],
-        [40.0, 60.0, 55.0, 70.0, 60.0, 80.0, 62.0, 30.0],
-        [False, True, False, True, False, True, False, False],
-        4.0, 12.0, 2.0,
-        mode_db=[4.834961458835186, 4.834961458835186, 4.82998365695629, 3.5906530636945866,
-                 3.5906530636945866, 2.8052775430405967, 2.8920799024844617, 4.320936007169935],
-        log_evidence=-2.34297592177819,
-        gradient=[0.18577703578964175, -0.19080477183708192],
-        mean_db_hl=[41.08879937828151, 76.09459378219925],
-        predicted_sd_db=[15.10519178981354, 11.536334154303583],
-        offset_sd_db=28.0,
-    ),
-    Case(
-        "cliff, with an offset",
-        [5.0, 11.0, 16.0], [-10.0, -10.0, 120.0], [True, True, False],
-        4.0, 12.0, 0.01,
-        mode_db=[-54.535749755051185, -69.52839451059515, 48.028159818116315],
-        log_evidence=-60.1665783112424,
-        gradient=[-48.39814294157498, 89.68494206373973],
-        mean_db_hl=[7.62843526690746, 127.57401699329779],
-        predicted_sd_db=[7.943543233946359, 1.2130357757831476],
-        offset_sd_db=28.0,
-    ),
     Case(  # z = +75: not a bit in it
         "nothing learnt",
         [5.0, 11.0], [120.0, -10.0], [True, False],
@@ -296,7 +269,6 @@ def _fit(case: Case, length_factor: float = 1.0, sd_factor: float = 1.0) -> Post
         case.length * length_factor,
         case.sd_db * sd_factor,
         case.response_noise_db,
-        case.offset_sd_db,
     )
 
 
@@ -315,10 +287,7 @@ def _evidence_by_mpmath(case: Case, log_length_shift: Any, log_sd_shift: Any) ->
     K = mp.matrix(n, n)
     for i in range(n):
         for j in range(n):
-            K[i, j] = (
-                s**2 * mp.exp(-((x[i] - x[j]) ** 2) / (2 * length**2))
-                + mp.mpf(case.offset_sd_db) ** 2
-            )
+            K[i, j] = s**2 * mp.exp(-((x[i] - x[j]) ** 2) / (2 * length**2))
     f = mp.zeros(n, 1)
     for _ in range(100):
         z = [y[i] * (margin_at_mean[i] - f[i]) / sigma for i in range(n)]
@@ -418,25 +387,6 @@ def test_noise_may_differ_between_answers() -> None:
     down = laplace(*answers, 12.0 * float(np.exp(-e)), sigma).log_evidence
     slope = (up - down) / (2.0 * e)
     assert posterior.gradient[1] == pytest.approx(slope, rel=1e-6)
-
-
-# --- hyperparameters -----------------------------------------------------------------------------
-
-
-def test_hyperprior_is_a_density_over_the_logarithms() -> None:
-    def density(log_sd: float, log_length: float) -> float:
-        return float(np.exp(log_hyperprior(float(np.exp(log_length)), float(np.exp(log_sd)))[0]))
-
-    log_length, log_sd = np.log(4.0), np.log(12.0)
-    mass, _ = integrate.dblquad(
-        density, log_length - 4.0, log_length + 4.0, log_sd - 5.0, log_sd + 5.0
-    )
-    assert mass == pytest.approx(1.0, abs=1e-6)
-    at_median, gradient_at_median = log_hyperprior(4.0, 12.0)
-    assert_allclose(gradient_at_median, [0.0, 0.0], atol=1e-15)
-    assert log_hyperprior(4.0 * np.exp(0.5), 12.0)[0] == pytest.approx(at_median - 0.5)
-    assert log_hyperprior(4.0, 12.0 * np.exp(-0.6))[0] == pytest.approx(at_median - 0.5)
-    assert at_median == pytest.approx(-np.log(2.0 * np.pi * 0.5 * 0.6))
 
 
 # --- selection -----------------------------------------------------------------------------------

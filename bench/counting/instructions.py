@@ -43,7 +43,6 @@ WISH_DB: Final = (4.0, -5.0, 2.0, 0.0)
 TUNING: Final = "tuning"
 TRIALS: Final[dict[str, Sequence[int]]] = {
     **dict.fromkeys(CASES, ANSWERS),
-    "annealed-laplace": (16, 64, 128),
     TUNING: (10, 25, 40),
 }
 # A target of device/image, and how its programs are linked: by the machine's own compiler where it

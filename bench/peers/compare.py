@@ -1,7 +1,7 @@
 """`python -m bench.peers.compare NAME=PYTHON ...`: peers in environments of their own.
 
 NAME is gpy, quest_plus or aepsych, PYTHON the interpreter it is installed for. Each gets the
-answers of `annealed-laplace` as JSON, and its processor times come back. `make bench` times the
+answers of `gp-pta-2015` as JSON, and its processor times come back. `make bench` times the
 firmware, after the answers of the same six listeners.
 """
 
@@ -28,8 +28,8 @@ SESSIONS: Final = {"aepsych": 2}  # of six: it takes a second for a trial
 
 
 def session_of(audiogram: str, trials: int) -> Session:
-    answers = answers_of(audiogram, "annealed-laplace")[:trials]
-    before = estimator_before(audiogram, "annealed-laplace", trials)
+    answers = answers_of(audiogram, "gp-pta-2015")[:trials]
+    before = estimator_before(audiogram, "gp-pta-2015", trials)
     candidates_hz = before.candidate_frequencies_hz
     levels_db_hl = before.threshold(candidates_hz)[0]
     return Session(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Self
 
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.sessions.identity import Identity
-from firmware_py.sessions.session_record import start
+from firmware_py.sessions.start_time import start
 from firmware_py.terms.person import Person
 from firmware_py.terms.record_checks import checks_of, optional, refusal, text, whole
 

@@ -20,7 +20,7 @@ def give(estimator: ThresholdEstimator, item: Item) -> None:
         estimator.observe_silence(item.heard is not False)
     else:
         tone = item.presentation
-        estimator.observe(tone.frequency_hz, tone.level_db_hl, item.heard, item.response_s)
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, item.heard)
 
 
 class Belief:

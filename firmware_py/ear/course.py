@@ -38,19 +38,18 @@ def take_answer(
     heard: bool | None,
     cover: Cover = NO_COVER,
     pressed: bool | None = None,
-    response_s: float | None = None,
 ) -> None:
     """Take the answer to a presentation into account; None: the listener was unsure.
 
     `cover`: how the other ear was kept from hearing it; `pressed`: what the pauses before it told,
-    see `SilentTime.take`; `response_s`: from the onset to the press.
+    see `SilentTime.take`.
     """
     if ear.phase == Purpose.CHECK:
         ear.levels.note_tone(presentation)
         if ear.listening.check.take_answer(presentation, heard):
             end_check(ear, passed=True)
         return
-    observation = Observation(presentation, heard, cover, response_s)
+    observation = Observation(presentation, heard, cover)
     if presentation.purpose == Purpose.CATCH:
         ear.catch_trials.take_answer(heard)
     else:

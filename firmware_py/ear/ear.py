@@ -38,7 +38,7 @@ from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import Observation
 from firmware_py.terms.reasons import Reasons
 from firmware_py.terms.route import Route, RouteKind
-from firmware_py.terms.settings import HONEST_PROFILES, SettingError, Settings
+from firmware_py.terms.settings import DEFAULT_PROFILE, SettingError, Settings
 
 # A tone by bone so far above what is expected is heard by nearly all.
 FAMILIAR_SD: Final = 2.0
@@ -267,10 +267,10 @@ class EarTest:
 def _estimator(
     settings: Settings, person: Person, kind: RouteKind, prior: PopulationPrior | None
 ) -> ThresholdEstimator:
-    if prior is not None and settings.profile not in HONEST_PROFILES:
+    if prior is not None and not settings.honest:
         raise SettingError(
             f"profile is {settings.profile!r}, which makes no use of a prior of one's own; with "
-            f"such a prior allowed are {', '.join(HONEST_PROFILES)}"
+            f"such a prior allowed is {DEFAULT_PROFILE}"
         )
     lowest_hz = max(settings.frequency_min_hz, kind.calibrated_hz[0])
     highest_hz = min(settings.frequency_max_hz, kind.calibrated_hz[-1])

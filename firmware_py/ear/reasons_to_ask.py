@@ -34,7 +34,6 @@ from firmware_py.inference.stories import Suspicion
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
-from firmware_py.terms.settings import HONEST_PROFILES
 
 Steps = Sequence[EarStep]
 
@@ -214,9 +213,9 @@ class MostInformative(ReasonToAsk):
         known_hz = ear.estimator.candidate_frequencies_hz
         if ear.again_hz:
             exhausted_hz += [f for f in known_hz if not near(f, ear.again_hz)]
-        elif ear.settings.profile in HONEST_PROFILES:
-            # Its bands can be trusted to say that a frequency needs no more tones; the others are
-            # too sure of themselves, and choose by information alone.
+        elif ear.settings.honest:
+            # Its bands can be trusted to say that a frequency needs no more tones; the paper's are
+            # too sure of themselves, and it chooses by information alone.
             exhausted_hz += ear.audiogram.settled_hz()
         if {*exhausted_hz} >= {*known_hz}:
             exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing

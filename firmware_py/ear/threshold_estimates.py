@@ -10,7 +10,7 @@ from firmware_py.ear.marks import Marks
 from firmware_py.inference import enough
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import Reason
-from firmware_py.terms.settings import HONEST_PROFILES, Settings
+from firmware_py.terms.settings import Settings
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.ear.belief import Belief
@@ -95,7 +95,7 @@ class ThresholdEstimates:
     def _looked_at(self) -> dict[float, int]:
         """Return places of the audiogram's frequencies, and of a next tone's if chosen by bands."""
         frequencies_hz: list[float] = [*self.frequencies_hz]
-        if self._settings.profile in HONEST_PROFILES:
+        if self._settings.honest:
             frequencies_hz += self.estimator.candidate_frequencies_hz
         return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
 

@@ -41,7 +41,6 @@ from firmware_py.inference.trial_time import TrialTime, seconds_of
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
 CANDIDATES_MAX: Final = 512
-RESPONSE_TIME_LIMITS_S: Final = (0.05, 10.0)  # of a press; nobody is faster
 UNSURE_HALF_WIDTH_LIMITS_DB: Final = (0.0, 20.0)
 STRIDE_DB_MAX: Final = 100.0
 
@@ -79,11 +78,8 @@ class ThresholdEstimator(Thresholds):
     ----------
     profile : str
         "default": a prior learned from people, listeners who lapse, expectation propagation.
-        "response-times": the same, and the times that `observe` is given are evidence, too: a tone
-        that is answered late was near the threshold.
-        "annealed-laplace": one Gaussian process that knows no population, MAP hyperparameters and
-        annealed response noise. "gp-pta-2015": the paper to the letter, evidence maximised after
-        every trial.
+        "gp-pta-2015": the paper to the letter: one Gaussian process, evidence maximised after every
+        trial. Its bands are too sure of themselves, see `bench/README.md`.
     max_trials : int
         Answers there is room for; memory is allocated once for so many.
     response_noise_db : float or sequence of (frequency_hz, response_noise_db), optional
@@ -91,30 +87,28 @@ class ThresholdEstimator(Thresholds):
         inferred from the answers ("default"), or the profile's value.
     lapse_rate, false_alarm_rate : float, optional
         Shares of tones missed, and of silences answered, whatever the level. None: inferred, and
-        with both None attention may wander for a while. Only "default" and "response-times":
-        others take None or 0.
+        with both None attention may wander for a while. Only "default": the other takes None or 0.
     unsure_half_width_db : float, optional
         Half width of the dead zone of listeners who may be unsure; 0: they may not. None: they may,
-        and it is inferred. Only "default" and "response-times": others take 0.
+        and it is inferred. Only "default": the other takes 0.
     age_years, sex : float and "F" or "M", optional
-        Of the listener; they change the prior of "default" and "response-times".
+        Of the listener; they change the prior of "default".
     prior : PopulationPrior, str or path, optional
-        In place of the one that is shipped, for "default" and "response-times"; or the file of one,
-        as `gp-pta learn-prior` writes it.
+        In place of the one that is shipped, for "default"; or the file of one, as
+        `gp-pta learn-prior` writes it.
     level_limits_db_hl : (low, high)
         Levels that may be asked.
     frequency_range_hz : (low, high)
         Frequencies that may be asked.
     scale : str
-        "bark" (the paper), "traunmuller", "mel" or "log2". The prior of "default" and
-        "response-times" is over log2 frequency whatever the scale; there it only spaces
-        `candidates` and weights.
+        "bark" (the paper), "traunmuller", "mel" or "log2". The prior of "default" is over log2
+        frequency whatever the scale; there it only spaces `candidates` and weights.
     frequency_weight : sequence of (frequency_hz, weight), optional
         A factor on the objective, interpolated linearly on the scale, constant outside its first
         and last frequency (the paper's remedy for too many tones at the borders, section 4).
     candidates : int, optional
         Number of frequencies considered for the next tone, spread evenly on the scale. None: the
-        knots of the prior ("default" and "response-times"), or 128.
+        knots of the prior ("default"), or 128.
 
     Attributes
     ----------
@@ -198,13 +192,7 @@ class ThresholdEstimator(Thresholds):
         """Return the frequencies a next tone may have."""
         return tuple(self._model.candidates_hz.tolist())
 
-    def observe(
-        self,
-        frequency_hz: float,
-        level_db_hl: float,
-        heard: bool | None,
-        response_time_s: float | None = None,
-    ) -> None:
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
         """Take one answer into account.
 
         Parameters
@@ -213,14 +201,11 @@ class ThresholdEstimator(Thresholds):
             Of the tone.
         heard : bool or None
             None: the listener was unsure; not with an `unsure_half_width_db` of 0.
-        response_time_s : float, optional
-            From the onset to the press; evidence for profile "response-times" only.
 
         Raises
         ------
         ValueError
-            If frequency or level lie outside the ranges of this estimator, or a response time is
-            not from 0.05 to 10 s.
+            If frequency or level lie outside the ranges of this estimator.
         TypeError
             If `heard` is neither bool nor None: the labels +1 and -1 of the paper are both truthy.
         TrialLimitError
@@ -236,16 +221,11 @@ class ThresholdEstimator(Thresholds):
         answer = answer_code(heard, self.unsure_half_width_db != 0.0)
         frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
-        if response_time_s is not None:
-            response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
         self._known.forget()
-        self._record.tone(frequency_hz, level_db_hl, answer, response_time_s)
-        self._stories.follow(
-            True, answer != SILENT, self._model.log_evidence,
-            self._model.log_time(answer, response_time_s),
-        )  # fmt: skip
-        status = self._model.observe(n, frequency_hz, level_db_hl, answer, response_time_s)
+        self._record.tone(frequency_hz, level_db_hl, answer)
+        self._stories.follow(True, answer != SILENT, self._model.log_evidence)
+        status = self._model.observe(n, frequency_hz, level_db_hl, answer)
         if status != CONVERGED:
             raise InferenceError(
                 f"the posterior of {self.trial_count} answers was not found (status {status})"

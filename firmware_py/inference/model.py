@@ -111,18 +111,8 @@ class Model(Protocol):
     def reset(self) -> None:
         """Forget all answers."""
 
-    def observe(
-        self,
-        n: int,
-        frequency_hz: float,
-        level_db_hl: float,
-        answer: int,
-        response_time_s: float | None,
-    ) -> int:
-        """Take in answer number n, counted from 0, and perhaps its time; return a status."""
-
-    def log_time(self, answer: int, response_time_s: float | None) -> float:
-        """Return the log of a press's time in relation to a typical one; NaN: it is no evidence."""
+    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
+        """Take in answer number n, counted from 0; return a status."""
 
     def observe_silence(self, answered: bool) -> None:
         """Take in a catch trial: nothing was played, and it was answered all the same or not."""

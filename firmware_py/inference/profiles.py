@@ -1,32 +1,9 @@
 """Named ways of doing the inference."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.scales import SCALES
-
-
-@dataclass(frozen=True)
-class LogNormal:
-    """A log-normal prior: median, and SD of the natural logarithm (infinite: flat)."""
-
-    median: float
-    log_sd: float
-
-    @property
-    def precision(self) -> float:
-        """Return the precision of the logarithm, 0 for a flat prior."""
-        return 1.0 / (self.log_sd * self.log_sd)
-
-
-@dataclass(frozen=True)
-class ResponseTime:
-    """How long listeners take to answer, and the share of listeners who are like that."""
-
-    slope: float  # by how much log time falls per SD of the response noise above the threshold
-    log_sd: float  # of what is left
-    share: float  # prior probability
 
 
 @dataclass(frozen=True)
@@ -40,7 +17,6 @@ class Listener:
     false_alarm_rate: float
     share: float  # prior probability
     unsure_half_width_db: float = 0.0  # of the dead zone; 0: there is no unsure answer
-    response_time: ResponseTime | None = None  # None: it is no evidence
 
 
 @dataclass(frozen=True)
@@ -52,8 +28,6 @@ class MixtureProfile:
     # (half width, dB; share) of the dead zones of each kind, where there is one and it is not given
     dead_zones: tuple[tuple[float, float], ...]
     frequency_weight: tuple[tuple[float, float], ...]
-    # of each kind, where response times are evidence
-    response_times: tuple[ResponseTime | None, ...] = (None,)
 
     def listeners(
         self,
@@ -75,8 +49,7 @@ class MixtureProfile:
         if unsure_half_width_db is not None:
             dead_zones = ((unsure_half_width_db, 1.0),)
         return [
-            Listener(*given, share * zone_share * (time.share if time else 1.0), half_width, time)
-            for time in self.response_times
+            Listener(*given, share * zone_share, half_width)
             for half_width, zone_share in dead_zones
             for given, share in shares.items()
         ]
@@ -90,30 +63,13 @@ class LaplaceProfile:
     """
 
     name: str
-    length_bark: LogNormal
-    sd_db: LogNormal
+    # `length_bark`, `sd_db`: where the search for them begins, and its limits
+    length_bark: float
+    sd_db: float
     length_limits_bark: tuple[float, float]
     sd_limits_db: tuple[float, float]
-    response_noise_db: float = 2.0
-    offset_sd_db: float = 0.0
-    frequency_weight: tuple[tuple[float, float], ...] = ((1000.0, 1.0),)
-    annealing_start_db: float = 0.0
-    annealing_factor: float = 1.0
-
-    def noise_db(self, response_noise_db: float, trial_count: int) -> float:
-        """Return the response noise used for inference after so many trials.
-
-        Far from the prior mean a likelihood much narrower than the prior is a step, and Laplace's
-        mode sticks to its edge with far too small a variance. Inference therefore starts with a
-        broad likelihood and narrows it, sigma_n = max(sigma, start factor**n). The power is
-        multiplied out, so that it has the same bits on every machine.
-        """
-        annealed_db = self.annealing_start_db
-        for _ in range(trial_count):
-            if annealed_db <= response_noise_db:
-                break
-            annealed_db *= self.annealing_factor
-        return max(response_noise_db, annealed_db)
+    response_noise_db: float
+    frequency_weight: tuple[tuple[float, float], ...]
 
 
 # The prior learned from people and a likelihood with lapses: the smallest errors measured.
@@ -165,40 +121,15 @@ _DEFAULT: Final = MixtureProfile(
 
 PROFILES: Final[dict[str, LaplaceProfile | MixtureProfile]] = {
     "default": _DEFAULT,
-    # The same, and how soon an answer comes is evidence, too. It has not earned its place yet; see
-    # bench/README.md.
-    "response-times": replace(
-        _DEFAULT,
-        name="response-times",
-        # Of recorded people; half of the listeners are supposed to be unlike them.
-        response_times=(
-            ResponseTime(0.0, 0.22, 0.25),
-            ResponseTime(0.0, 0.32, 0.25),
-            ResponseTime(0.08, 0.22, 0.25),
-            ResponseTime(0.08, 0.32, 0.25),
-        ),
-    ),
-    # One Gaussian process without a population, with an annealed response noise.
-    "annealed-laplace": LaplaceProfile(
-        name="annealed-laplace",
-        length_bark=LogNormal(median=4.0, log_sd=0.5),
-        sd_db=LogNormal(median=12.0, log_sd=0.6),
-        length_limits_bark=(0.5, 40.0),
-        sd_limits_db=(1.0, 80.0),
-        # How far the mean of one standard audiogram lies from the mean of all ten (SD 28 dB).
-        offset_sd_db=28.0,
-        # Beyond 250-6000 Hz the threshold counts less; otherwise a third of the tones go there.
-        frequency_weight=((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.6)),
-        annealing_start_db=20.0,
-        annealing_factor=0.85,
-    ),
     # Cox & de Vries to the letter: maximum evidence after every trial, no prior on hyperparameters.
     "gp-pta-2015": LaplaceProfile(
         name="gp-pta-2015",
-        length_bark=LogNormal(median=4.0, log_sd=math.inf),
-        sd_db=LogNormal(median=12.0, log_sd=math.inf),
+        length_bark=4.0,
+        sd_db=12.0,
         length_limits_bark=(0.5, 40.0),
         sd_limits_db=(1.0, 80.0),
+        response_noise_db=2.0,
+        frequency_weight=((1000.0, 1.0),),
     ),
 }
 

@@ -11,7 +11,7 @@ from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 
-COLUMNS: Final = 4  # frequency, level, code of the answer, time; NaN: there is none
+COLUMNS: Final = 3  # frequency, level, code of the answer; NaN: there is none
 _CODES: Final[dict[bool | None, int]] = {True: HEARD, False: SILENT, None: UNSURE}
 _HEARD: Final[dict[float | None, bool | None]] = {code: heard for heard, code in _CODES.items()}
 
@@ -27,7 +27,6 @@ class Answer:
     frequency_hz: float | None
     level_db_hl: float | None
     heard: bool | None
-    response_time_s: float | None = None
 
 
 class Record:
@@ -67,12 +66,9 @@ class Record:
         """Forget all answers, and not what was expected before them."""
         self._count = self._silences = self.left_out = 0
 
-    def tone(
-        self, frequency_hz: float, level_db_hl: float, code: int, time_s: float | None
-    ) -> None:
+    def tone(self, frequency_hz: float, level_db_hl: float, code: int) -> None:
         """Keep the answer to a tone."""
-        time_s = math.nan if time_s is None else time_s
-        self._rows[self._count] = frequency_hz, level_db_hl, code, time_s
+        self._rows[self._count] = frequency_hz, level_db_hl, code
         self._count += 1
 
     def silence(self, answered: bool) -> None:
@@ -80,12 +76,12 @@ class Record:
         if 2 * self._silences == len(self._rows):
             self.left_out += 1
             return
-        self._rows[self._count] = math.nan, math.nan, _CODES[answered], math.nan
+        self._rows[self._count] = math.nan, math.nan, _CODES[answered]
         self._count += 1
         self._silences += 1
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers in their order."""
         for row in self._rows[: self._count].tolist():
-            frequency_hz, level_db_hl, code, time_s = (None if math.isnan(v) else v for v in row)
-            yield Answer(frequency_hz, level_db_hl, _HEARD[code], time_s)
+            frequency_hz, level_db_hl, code = (None if math.isnan(v) else v for v in row)
+            yield Answer(frequency_hz, level_db_hl, _HEARD[code])

@@ -11,7 +11,7 @@ from firmware_py.inference.curves import Curves
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.record import Record
 
-FORMAT: Final = "gp-pta estimator 1"
+FORMAT: Final = "gp-pta estimator 2"
 FIELDS: Final = (
     "format", "arguments", "expected_shares", "expected_curves", "answers", "log_evidence",
 )  # fmt: skip
@@ -31,10 +31,7 @@ def plain_values(record: Record, log_evidence: float) -> dict[str, Any]:
         "arguments": {name: _plain(value) for name, value in record.arguments.items()},
         "expected_shares": _plain(record.expected_shares),
         "expected_curves": _plain(record.expected_curves),
-        "answers": [
-            [each.frequency_hz, each.level_db_hl, each.heard, each.response_time_s]
-            for each in record.answers()
-        ],
+        "answers": [[each.frequency_hz, each.level_db_hl, each.heard] for each in record.answers()],
         "log_evidence": log_evidence,
     }
 
@@ -55,13 +52,7 @@ class Taught(Protocol):
     def observe_silence(self, answered: bool) -> None:
         """Take a silence into account."""
 
-    def observe(
-        self,
-        frequency_hz: float,
-        level_db_hl: float,
-        heard: bool | None,
-        response_time_s: float | None,
-    ) -> None:
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
         """Take an answer into account."""
 
 
@@ -154,15 +145,13 @@ def _expect(estimator: Taught, shares: Any, curves: Any) -> None:
 
 
 def _tell(estimator: Taught, row: Any) -> None:
-    if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 4:
-        raise ValueError(
-            f"is {row!r}; allowed is [frequency_hz, level_db_hl, heard, response_time_s]"
-        )
-    frequency_hz, level_db_hl, heard, response_time_s = row
+    if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 3:
+        raise ValueError(f"is {row!r}; allowed is [frequency_hz, level_db_hl, heard]")
+    frequency_hz, level_db_hl, heard = row
     if frequency_hz is None and level_db_hl is None:
         estimator.observe_silence(heard)
     else:
-        estimator.observe(frequency_hz, level_db_hl, heard, response_time_s)
+        estimator.observe(frequency_hz, level_db_hl, heard)
 
 
 def _compare(now: float, then: Any) -> None:

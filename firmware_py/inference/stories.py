@@ -54,11 +54,6 @@ COLUMNS: Final = 3
 # What is counted: pieces, tones, and tones and silences that were pressed, and that were not.
 PIECES, TONES, TONE_PRESSED, TONE_NOT, SILENCE_PRESSED, SILENCE_NOT = range(6)
 COUNTS: Final = 6
-# Of the times of presses, whoever presses them: a normal distribution of their logarithms.
-TIME_MEAN, TIME_VARIANCE = range(2)
-TIME_BETWEEN_SD: Final = 0.5  # of people, as the ear's model has it
-TIME_WITHIN_SD: Final = 0.25  # of one person
-_LOG_2PI: Final = math.log(2.0 * math.pi)
 
 
 class Story(StrEnum):
@@ -91,34 +86,23 @@ class Stories:
     def __init__(self, buttons: int) -> None:
         self._buttons = float(buttons)
         self._counts = np.zeros(COUNTS)
-        self._times = np.zeros(2)
         self._kept = np.zeros((ROWS, COLUMNS))
         self.reset()
 
     @property
     def nbytes(self) -> int:
         """Return the size of all arrays in bytes."""
-        return self._counts.nbytes + self._times.nbytes + self._kept.nbytes
+        return self._counts.nbytes + self._kept.nbytes
 
     def reset(self) -> None:
         """Forget all pieces."""
         self._counts[:] = 0.0
-        self._times[:] = 0.0, TIME_BETWEEN_SD * TIME_BETWEEN_SD
         self._kept[:] = -math.inf
 
-    def follow(
-        self, tone: bool, pressed: bool, log_evidence: float, log_time: float = math.nan
-    ) -> None:
+    def follow(self, tone: bool, pressed: bool, log_evidence: float) -> None:
         """Take in one piece; `log_evidence` is that of the pieces before it, see the kernel."""
         follow_stories(
-            int(tone),
-            int(pressed),
-            self._buttons,
-            log_time,
-            log_evidence,
-            self._counts,
-            self._times,
-            self._kept,
+            int(tone), int(pressed), self._buttons, log_evidence, self._counts, self._kept
         )
 
     def tell(self, log_evidence: float) -> list[Suspicion]:
@@ -185,38 +169,22 @@ def go_on(enters: float, log_rate: float, tones: float, row: Vector) -> int:
     return CONVERGED
 
 
-@kernel
-def log_of_time(log_time: float, times: Vector) -> float:
-    """`log p(t_n | t_1 ... t_(n-1))`: what a press took, of one person, level or no level."""
-    within = TIME_WITHIN_SD * TIME_WITHIN_SD
-    variance = times[TIME_VARIANCE] + within
-    off = log_time - times[TIME_MEAN]
-    gain = times[TIME_VARIANCE] / variance
-    times[TIME_MEAN] += gain * off
-    times[TIME_VARIANCE] = gain * within
-    return float(-0.5 * (log(variance) + _LOG_2PI + off * off / variance))
-
-
 @entry
 def follow_stories(
-    tone: int, pressed: int, buttons: float, log_time: float, log_evidence: float, counts: Vector,
-    times: Vector, kept: Matrix,
-) -> int:  # fmt: skip
+    tone: int, pressed: int, buttons: float, log_evidence: float, counts: Vector, kept: Matrix
+) -> int:
     """S_n of every story, from S_(n-1): take in one piece.
 
     Parameters
     ----------
     tone, pressed : 1 or 0: a tone was played; a button was pressed.
     buttons : 1, or 2 with an unsure one: which of them is pressed says nothing in a story.
-    log_time : of the press in relation to a typical one; NaN: it is no evidence.
     log_evidence : log Z_(n-1) of the ear's model, of the pieces before.
     counts : (COUNTS,) in and out.
-    times : (2,) in and out.
     kept : (ROWS, COLUMNS) in and out.
     """
     at_once = counts[PIECES] == 0.0
     log_begins = LOG_BEGINS_AT_ONCE if at_once else LOG_BEGINS
-    log_of_it = 0.0 if math.isnan(log_time) else log_of_time(log_time, times)
     # Any share of the tones, and any of the silences, are as likely: Laplace's rule of succession.
     alike = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + (1 - pressed)
     other = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + pressed
@@ -236,7 +204,7 @@ def follow_stories(
             chance = rate if pressed == 1 else 1.0 - rate
         if pressed == 1:
             chance /= buttons
-        go_on(enters, log(chance) + log_of_it, began, kept[row])
+        go_on(enters, log(chance), began, kept[row])
     counts[alike] += 1.0
     counts[PIECES] += 1.0
     counts[TONES] += tone

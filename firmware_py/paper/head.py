@@ -13,7 +13,7 @@ from firmware_py.sessions.broken_off import BrokenOff
 from firmware_py.terms.outcomes import Verdict
 from firmware_py.terms.reasons import Reasons
 from firmware_py.terms.route import BY_BONE, Route
-from firmware_py.terms.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
+from firmware_py.terms.settings import BOTH, DEFAULT_PROFILE, NONE, OFF, PAPER_PROFILE
 from firmware_py.terms.verdicts import may_conclude
 
 Facts = Iterator[tuple[Row, Cell]]
@@ -249,6 +249,8 @@ def more_facts(source: Source) -> Facts:
     if settings.profile == DEFAULT_PROFILE:
         prior = source.header.prior
         profile = row("profile-own", prior=shorten(prior)) if prior else row("profile-standard")
+    elif settings.profile == PAPER_PROFILE:
+        profile = row("profile-paper")
     method = "method-both" if _has_bone(source) else "method-air"
     yield row("fact-method"), row(method, profile=profile)
     yield row("fact-conduct"), row(f"conduct-{settings.conduct}")

@@ -18,7 +18,6 @@ presses, and a second one for the same tone (`silent_time.py`), hold up nothing.
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
 from firmware_py.presenting.masking_noise import Masker, MaskingNoise
 from firmware_py.presenting.pace import Pace
 from firmware_py.presenting.silent_time import SilentTime
@@ -55,13 +54,6 @@ class Answer:
     heard: bool | None
     at_us: int
     response_us: int | None = None
-
-    @property
-    def response_s(self) -> float | None:
-        """Return the same in seconds; None of a time that is no evidence, of a press or without."""
-        low_s, high_s = RESPONSE_TIME_LIMITS_S
-        response_s = (self.response_us or 0) / 1e6
-        return response_s if low_s <= response_s <= high_s else None
 
 
 @dataclass

@@ -286,14 +286,14 @@ class HearingTest:
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
-        pressed, response_s = self.presenter.silent_time.take(), answer.response_s
+        pressed = self.presenter.silent_time.take()
         check = presentation.purpose == Purpose.PLATEAU
         if check:
             ear.levels.note_tone(presentation)
             way = self.cross_hearing.ways[ear.route]
             way.take_check(presentation, answer.heard is True, cover)
         else:
-            course.take_answer(ear, presentation, answer.heard, cover, pressed, response_s)
+            course.take_answer(ear, presentation, answer.heard, cover, pressed)
         if answer.response_us is not None:
             self.presenter.pace.take_answer(answer.response_us)
         elif not silence:

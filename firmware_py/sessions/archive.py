@@ -43,7 +43,7 @@ class UnfinishedError(ArchiveError):
     """A session that has no result yet; `goes_on`: this version can go on with it."""
 
     def __init__(self, header: SessionHeader) -> None:
-        self.goes_on = not header.is_earlier
+        self.goes_on = header.replays_here
         super().__init__(not_finished(header))
 
 

@@ -110,7 +110,7 @@ def _load(
         raise SessionRecordError(f"its header is that of {kind.KIND} {header.session}")
     if recovered.complete and not recovered.torn_bytes:
         return _load_finished(kind, header, recovered, find_beside(path.parent, data.disk))
-    if header.is_earlier:
+    if not header.replays_here:
         words = f"{path.name}, begun {header.started}: {not_finished(header)}; it is left as it is"
         return Newest([words], recorded=Recorded(header, None))
     session: Session[First, Any]

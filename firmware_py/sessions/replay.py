@@ -14,7 +14,6 @@ from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Record
 from firmware_py.platform.own_prior import FindPrior, OwnPriorError, find_none
 from firmware_py.session.hearing import HearingTest
-from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.session_course import Input, Output, inputs_and_outputs
 from firmware_py.sessions.session_record import (
     BoardMark,
@@ -124,15 +123,14 @@ def replay_from(
     ------
     ReplayError
         If the header or an input is not of this version, or the procedure fails at one, or the
-        journal is of an earlier format; its cause
-        is the error if that is one that nobody foresaw, or an `OwnPriorError`: its prior is not
-        to be had.
+        journal is of an earlier format or with a word that is gone; its cause is the error if that
+        is one that nobody foresaw, or an `OwnPriorError`: its prior is not to be had.
     """
     try:
         with _named_if_unforeseen(0):
             header = kind.from_record(records[0])
-            if header.is_earlier:
-                raise ReplayError(f"it is read here, not replayed: {replay_words(records[0])}")
+            if not header.replays_here:
+                raise ReplayError(f"it is read here, not replayed: {header.replay_words}")
             state: Replay[Any, Any, Any] = Replay(header, header.new_test(find_prior))
         entries = inputs_and_outputs(header, records)
         number = 0

@@ -11,8 +11,8 @@ from firmware_py.sessions.session_record import (
     Found_co,
     Header,
     SessionRecordError,
-    start,
 )
+from firmware_py.sessions.start_time import start
 from firmware_py.terms.events import Event
 from firmware_py.terms.printable import show
 from firmware_py.terms.record_checks import text, whole

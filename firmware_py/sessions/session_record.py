@@ -5,7 +5,6 @@ is refused by everyone, and what is not goes through the procedure. What a field
 stands beside the field.
 """
 
-import datetime
 import platform
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -19,8 +18,10 @@ from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
 from firmware_py.platform.version import full_version
-from firmware_py.sessions.earlier_formats import header_today, result_today
+from firmware_py.sessions.earlier_formats import header_today, replay_words, result_today
+from firmware_py.sessions.earlier_settings import EarlierSettings, recorded_settings
 from firmware_py.sessions.identity import Identity
+from firmware_py.sessions.start_time import start
 from firmware_py.terms.events import (
     Action,
     BoardReady,
@@ -98,18 +99,6 @@ class BoardMark:
         """Return the same after an event has told the board's time, or none."""
         us = board_us(event)
         return replace(self, us=us) if us > self.us else self
-
-
-def start(place: str, value: Any) -> Any:
-    """Allow date and time of day with the zone, as Python writes it in ISO 8601."""
-    try:
-        time = datetime.datetime.fromisoformat(text(place, value))
-    except ValueError:
-        time = None
-    # Python takes other forms as well, and in them whatever stands between date and time.
-    if time is None or time.tzinfo is None or time.isoformat() != value:
-        raise refusal(place, value, "is a time with its zone, ISO 8601")
-    return value
 
 
 @dataclass(frozen=True)
@@ -193,13 +182,29 @@ class Header(Generic[Test_co, Found_co]):
 
     @property
     def is_earlier(self) -> bool:
-        """Return whether it is of an earlier format, that is read, and not replayed."""
+        """Return whether it is of an earlier format."""
         return self.journal != FORMAT_VERSION
+
+    @property
+    def gone(self) -> str:
+        """Say what it has that this version does not have any more; "": nothing."""
+        return ""
+
+    @property
+    def replays_here(self) -> bool:
+        """Return whether this version replays it, and goes on with it; others are only read."""
+        return not (self.is_earlier or self.gone)
+
+    @property
+    def replay_words(self) -> str:
+        """Say what is gone that it has, and which version replays it."""
+        words = replay_words({"firmware": self.firmware, "journal": self.journal})
+        return f"{self.gone}; {words}" if self.gone else words
 
     @property
     def is_of_another_version(self) -> bool:
         """Return whether another version recorded it, of which this one may differ in a replay."""
-        return self.firmware != full_version() or self.is_earlier
+        return self.firmware != full_version() or not self.replays_here
 
     @property
     def recorded_by(self) -> str:
@@ -240,15 +245,6 @@ class Header(Generic[Test_co, Found_co]):
         """Refuse a result of another session than this; `ResultError`."""
 
 
-def _settings(_place: str, value: Any) -> Settings:
-    if not isinstance(value, dict):
-        raise refusal("settings", value, "is an object")
-    for name in Settings.__dataclass_fields__:
-        if name not in value:
-            raise SessionRecordError(f"settings has no {name!r}")
-    return Settings.from_record(value)
-
-
 def _calibration(place: str, value: Any) -> CalibrationInForce:
     try:
         in_force = CalibrationInForce.from_record(value)
@@ -276,7 +272,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     RESULT = SessionResult
     RARE = ("prior",)
 
-    settings: Annotated[Settings, _settings]  # of the test
+    settings: Annotated[Settings, recorded_settings]  # of the test
     person: Annotated[Person, _person]  # who was tested
     # as it was judged when the session began
     calibration: Annotated[CalibrationInForce, _calibration]
@@ -286,6 +282,11 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     speed: Annotated[float | None, number_or_none(0.1, 1000.0, "")] = 1.0
     # SHA-256 of the file of a prior that somebody brought, kept beside; "": the one that ships
     prior: Annotated[str, _digest] = ""
+
+    @property
+    def gone(self) -> str:
+        """Say what is gone of its settings."""
+        return self.settings.gone if isinstance(self.settings, EarlierSettings) else ""
 
     def check(self) -> None:
         """Refuse a calibration of another board or day, and a person whom the test cannot use.
@@ -386,8 +387,8 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
 
 def not_finished(header: Header[Any, Any]) -> str:
-    """Say that a session has no result, and of one of an earlier format who can go on with it."""
+    """Say that a session has no result, and of one that is only read who can go on with it."""
     words = "it was not finished, so it has no result"
-    if not header.is_earlier:
+    if header.replays_here:
         return words
     return f"{words}; only the version that began it can go on with it: {header.recorded_by}"

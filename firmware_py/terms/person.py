@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal, Self
 
 from firmware_py.terms.printable import show
-from firmware_py.terms.settings import HONEST_PROFILES, SettingError, Settings, refused
+from firmware_py.terms.settings import SettingError, Settings, refused
 
 AGE_YEARS_MAX: Final = 120.0
 FEMALE: Final = "F"
@@ -82,7 +82,7 @@ class Person:
     def check_use(self, settings: Settings) -> None:
         """Refuse age and sex, by a `SettingError`, for a profile that knows nothing of people."""
         for name, told in (("age_years", self.age_years), ("sex", self.sex)):
-            if told is not None and settings.profile not in HONEST_PROFILES:
+            if told is not None and not settings.honest:
                 raise SettingError(
                     f"{name} is {told!r}; profile {settings.profile!r} makes no use of it: "
                     "allowed is null"

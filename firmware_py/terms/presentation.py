@@ -49,7 +49,6 @@ class Observation:
     presentation: Presentation
     heard: bool | None  # None: unsure
     cover: Cover
-    response_s: float | None = None  # from the onset of a tone to the press
 
 
 def without(kept: Sequence[Kept], dropped: Sequence[Observation]) -> list[Kept]:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from firmware_py.inference import enough
 from firmware_py.terms.printable import show
@@ -20,9 +20,7 @@ from firmware_py.terms.route import (
 )
 
 DEFAULT_PROFILE: Final = "default"
-TIMES_PROFILE: Final = "response-times"
-# Whose bands can be trusted; the others are too sure of themselves.
-HONEST_PROFILES: Final = (DEFAULT_PROFILE, TIMES_PROFILE)
+PAPER_PROFILE: Final = "gp-pta-2015"  # Cox & de Vries, whose bands are too sure of themselves
 FIFTY_PERCENT: Final = "50 %"
 CLINICAL_ASCENDING: Final = "clinical, 5 dB ascending"
 CONVENTIONS: Final = (FIFTY_PERCENT, CLINICAL_ASCENDING)  # of a threshold
@@ -37,7 +35,6 @@ BRISK: Final = "brisk"
 CLINICAL: Final = "clinical"
 BITS: Final = "bits"
 BITS_PER_SECOND: Final = "bits-per-second"
-PAPER_PROFILE: Final = "gp-pta-2015"
 
 PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if there are as many
 
@@ -106,9 +103,7 @@ class Settings:
     first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER  # as familiarisation finds it
     routes: Annotated[str, (AIR, AIR_AND_BONE)] = AIR  # by which; bone comes after air
     # of the estimator; None: the noise is inferred, or left at the profile's value
-    profile: Annotated[str, (DEFAULT_PROFILE, TIMES_PROFILE, "annealed-laplace", PAPER_PROFILE)] = (
-        DEFAULT_PROFILE
-    )
+    profile: Annotated[str, (DEFAULT_PROFILE, PAPER_PROFILE)] = DEFAULT_PROFILE
     response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
     # what the next tone maximises: the information of its answer, or that per time it takes
     objective: Annotated[str, (BITS, BITS_PER_SECOND)] = BY_CONDUCT
@@ -213,12 +208,12 @@ class Settings:
                 f"unsure_half_width_db is {self.unsure_half_width_db:g} dB; without a second "
                 "button allowed is none: unsure_button has to be true as well"
             )
-        if self.unsure_button and self.profile not in HONEST_PROFILES:
+        if self.unsure_button and not self.honest:
             raise SettingError(
                 f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
                 "false"
             )
-        if self.routes == AIR_AND_BONE and self.profile not in HONEST_PROFILES:
+        if self.routes == AIR_AND_BONE and not self.honest:
             raise SettingError(f"routes is {self.routes!r}; with {self.profile!r} allowed is 'air'")
         if outside_hz := [f for f in self.confirmed_hz if not self._in_range(f)]:
             raise SettingError(
@@ -246,6 +241,11 @@ class Settings:
         return [f for f in kind.frequencies_hz if self._in_range(f)]
 
     @property
+    def honest(self) -> bool:
+        """Return whether the bands of its profile can be trusted: the paper's cannot."""
+        return self.profile != PAPER_PROFILE
+
+    @property
     def per_second(self) -> bool:
         """Return whether tones are chosen by information per time; the paper chooses by bits."""
         return self.objective == BITS_PER_SECOND and self.profile != PAPER_PROFILE
@@ -257,7 +257,7 @@ class Settings:
     @property
     def familiarisation_counts(self) -> bool:
         """Return whether the estimator is given the answers to the familiarisation."""
-        return self.conduct == BRISK and self.profile in HONEST_PROFILES
+        return self.conduct == BRISK and self.honest
 
     @property
     def masked(self) -> bool:
@@ -300,7 +300,7 @@ class Settings:
         return {"conduct": self.conduct, **chosen}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Settings":
+    def from_record(cls, record: dict[str, Any]) -> Self:
         """Make settings from JSON or TOML values; what is not named keeps its default."""
         names = [field.name for field in fields(cls)]
         for name in record:

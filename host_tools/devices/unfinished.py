@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.journal import (
-    FORMAT_VERSION,
     JournalError,
     JournalUnstartedError,
     Record,
@@ -76,9 +75,7 @@ def find_unfinished(directory: Path, kind: str) -> Unfinished | None:
     for path in sorted(journals, key=session_number, reverse=True):
         try:
             recovered = read_journal(path)
-            if recovered.complete or recovered.format < FORMAT_VERSION:
-                return None  # and no firmware of this version goes on with an earlier format
-            return _look_at(path, kind, recovered.records)
+            return None if recovered.complete else _look_at(path, kind, recovered.records)
         except JournalUnstartedError:
             continue
         except (JournalError, SessionRecordError):
@@ -161,9 +158,12 @@ def why_of(state: str) -> str:
     return told_pairs("SESS:STAT?", state)["why"]
 
 
-def _look_at(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
+def _look_at(path: Path, kind: str, records: Sequence[Record]) -> Unfinished | None:
+    """Return what is unfinished; None: only another version goes on with it."""
     of_kind: type[Header[Any, Any]] = TuningHeader if kind == TUNING else SessionHeader
     header = of_kind.from_record(records[0])
+    if not header.replays_here:
+        return None
     return Unfinished(path, kind, header.started, header.identity(_board(header, records)))
 
 

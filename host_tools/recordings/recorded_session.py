@@ -16,7 +16,6 @@ from firmware_py.findings.checks import counted_purposes
 from firmware_py.findings.statements import as_told
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.journal import (
-    FORMAT_VERSION,
     JournalDamagedError,
     JournalError,
     JournalUnstartedError,
@@ -27,7 +26,6 @@ from firmware_py.journal import (
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
 from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.broken_off import Course
-from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import (
@@ -220,7 +218,7 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
     if header.is_of_another_version:
         recorded = result_recorded(header, recovered)
     differences = 0
-    if not header.is_earlier:
+    if header.replays_here:
         try:
             session = _feed(recovered, damage, watch)
         except NonsenseError:
@@ -258,14 +256,15 @@ def replay_session(
     Raises
     ------
     HostError
-        If the file is no journal, or of an earlier format, or its prior is not to be had; an
-        `UnstartedError` if nothing had been recorded in it; a `NonsenseError` if it says what no
-        session of this version wrote.
+        If the file is no journal, or only another version replays it, or its prior is not to be
+        had; an `UnstartedError` if nothing had been recorded in it; a `NonsenseError` if it says
+        what no session of this version wrote.
     """
     recovered, damage = good_records(path)
-    if recovered.format < FORMAT_VERSION:
-        result_recorded(_header(path, recovered), recovered)
-    refuse_earlier(path, recovered, keys)
+    header = _header(path, recovered)
+    if not header.replays_here:
+        result_recorded(header, recovered)
+        raise not_replayed(recovered, header.replay_words, keys)
     return _feed(recovered, damage, watch, brought)
 
 
@@ -291,14 +290,12 @@ def _feed(
     )
 
 
-def refuse_earlier(path: Path, recovered: Recovered, keys: Sequence[SealKey] = ()) -> None:
-    """Refuse to replay a journal of an earlier format; say which version does, and its seals."""
-    if recovered.format == FORMAT_VERSION:
-        return
+def not_replayed(recovered: Recovered, why: str, keys: Sequence[SealKey] = ()) -> HostError:
+    """Return the error of a journal that is only read here: its seals, and which version does."""
     seals = seals_of(recovered, keys)
-    words = "; ".join(filter(None, (seals.words, replay_words(recovered.header))))
+    words = "; ".join(filter(None, (seals.words, why)))
     error = NotSealedError if seals.true is False else HostError
-    raise error(f"{path} is read here, not replayed: {words}")
+    return error(f"{recovered.path} is read here, not replayed: {words}")
 
 
 def read_true_session(path: Path) -> RecordedSession:

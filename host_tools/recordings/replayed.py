@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_py.journal import SealKey
-from firmware_py.sessions.earlier_formats import replay_words
 from host_tools.recordings.seals import NO_SEALS, NOT_SEALED, Seals, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
@@ -106,7 +105,7 @@ def elsewhere(header: "Header[Any, Any]") -> str:
     """Say where a session comes out again that another version recorded; "" of this version's."""
     if not header.is_of_another_version:
         return ""
-    return replay_words({"firmware": header.firmware, "journal": header.journal})
+    return header.replay_words
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from firmware_py.comparisons.events import KINDS
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.platform.program import run_program
+from firmware_py.sessions.earlier_settings import EarlierSettings
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms import outcomes
 from firmware_py.terms.events import Event, RecordedAction
@@ -27,7 +28,6 @@ from firmware_py.terms.results import (
     ThresholdResult,
 )
 from firmware_py.terms.route import ROUTE_NAMES
-from firmware_py.terms.settings import Settings
 from firmware_py.tuning.tuning_record import TuningHeader
 
 # What a format may gain: no journal of before has it, and so every one is read as it was.
@@ -71,7 +71,7 @@ def _rule_of(check: Any) -> str:
 
 
 def _settings() -> Iterator[str]:
-    for field in fields(Settings):
+    for field in fields(EarlierSettings):
         annotated: Any = field.type
         kind = _name_of(getattr(annotated, "__origin__", annotated))
         allowed = getattr(annotated, "__metadata__", ((),))[0]

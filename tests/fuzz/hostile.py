@@ -39,7 +39,7 @@ TEXTS: Final = (
     "2026-01-31T00:00:00+00:00", "2026-01-31;00:00:00+00:00",
     "2026-01-31T00:00:00", "٢٠٢٦", "NaN", "left", "both", "measured",
     "inferred", "no-response", "hears-all", "incomplete", "unreliable", "complete", "default",
-    "gp-pta-2015", "annealed-laplace", "clinical", "brisk", "off", "finish", "play", "paused",
+    "gp-pta-2015", "clinical", "brisk", "off", "finish", "play", "paused",
     "input", "output", "end", "CALIBRATED", "OVERDUE", "UNCALIBRATED", "hughson-westlake", "masked",
 )  # fmt: skip
 NUMBERS: Final = (

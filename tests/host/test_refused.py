@@ -99,7 +99,7 @@ prescribe BOTH --tuning TUNING
     -o a.svg --json => --tuning and --json: one of them is allowed
     -o a.svg --against nal-rp => --tuning and --against: one of them is allowed
 replay LEFT
-    --profile best => profile is 'best'; allowed are default, response-times
+    --profile best => profile is 'best'; allowed are default, gp-pta-2015
     --noise 99 => response_noise_db is 99.0; allowed is 0.1 to 30
     --noise 0 => response_noise_db is 0.0; allowed is 0.1 to 30
     --prior nowhere.json => nowhere.json: cannot be read: No such file

@@ -20,7 +20,7 @@ from scipy.stats import chi2
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.population_prior import shipped_prior
-from firmware_py.inference.profiles import PROFILES, LaplaceProfile, LogNormal
+from firmware_py.inference.profiles import PROFILES, LaplaceProfile
 from tests import reference
 from tests.inference.mixture.mixture_state import LISTENERS, data_of, hypotheses_of
 from tests.inference.mixture.population import moments
@@ -120,17 +120,15 @@ def ranks_of_default(tones: int, told: bool, off_knots: bool, seed: int) -> Floa
     return np.array(rank)
 
 
-def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
-    """Return the same for a profile of one Gaussian process."""
+def ranks_of_paper(tones: int, seed: int) -> FloatArray:
+    """Return the same for the paper's profile, whose prior on hyperparameters is flat."""
     rng = np.random.default_rng([SEED, seed])
-    known = PROFILES[profile]
+    known = PROFILES["gp-pta-2015"]
     assert isinstance(known, LaplaceProfile)
-    length = _draw(known.length_bark, known.length_limits_bark, LENGTH_BARK, rng)
-    sd_db = _draw(known.sd_db, known.sd_limits_db, SD_DB, rng)
     grid_hz = np.geomspace(125.0, 8000.0, 129)
     x = reference.warp(grid_hz)
     intercept_db_hl, slope = reference.prior_mean_line()
-    k = reference.kernel(x, x, length, sd_db, known.offset_sd_db)
+    k = reference.kernel(x, x, LENGTH_BARK, SD_DB)
     g = rng.multivariate_normal(intercept_db_hl + slope * x, k, method="eigh")
 
     def threshold_db_hl(frequency_hz: float) -> float:
@@ -140,7 +138,7 @@ def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
         z = (level_db_hl - threshold_db_hl(frequency_hz)) / known.response_noise_db
         return bool(rng.random() < ndtr(z))
 
-    estimator = ThresholdEstimator(profile, max_trials=tones)
+    estimator = ThresholdEstimator("gp-pta-2015", max_trials=tones)
     _ask(estimator, hears, tones)
     mean_db_hl, sd = estimator.threshold(FREQUENCIES_HZ)
     truth_db_hl = np.array([threshold_db_hl(frequency_hz) for frequency_hz in FREQUENCIES_HZ])
@@ -154,24 +152,11 @@ def _ask(estimator: ThresholdEstimator, hears: Ear, tones: int) -> None:
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
 
 
-def _draw(
-    prior: LogNormal, limits: tuple[float, float], if_flat: float, rng: np.random.Generator
-) -> float:
-    """Draw a hyperparameter within its limits; a flat prior is none to draw from."""
-    if np.isinf(prior.log_sd):
-        return if_flat
-    while True:
-        value = float(prior.median * np.exp(prior.log_sd * rng.standard_normal()))
-        if limits[0] <= value <= limits[1]:
-            return value
-
-
 METHODS: Final[dict[str, Callable[[int, int], FloatArray]]] = {
     "default, told the listener": lambda tones, seed: ranks_of_default(tones, True, False, seed),
     "default": lambda tones, seed: ranks_of_default(tones, False, False, seed),
     "default, told, off the knots": lambda tones, seed: ranks_of_default(tones, True, True, seed),
-    "annealed-laplace": partial(ranks_of_laplace, "annealed-laplace"),
-    "gp-pta-2015": partial(ranks_of_laplace, "gp-pta-2015"),
+    "gp-pta-2015": ranks_of_paper,
 }
 
 

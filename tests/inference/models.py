@@ -8,9 +8,8 @@ from firmware_py.inference.laplace.model import LaplaceModel
 from firmware_py.inference.mixture.model import MixtureModel
 from firmware_py.inference.profiles import PROFILES as NAMED
 
-# "response-times" has tests of its own.
-PROFILES: Final = [name for name in NAMED if name != "response-times"]
-LAPLACE_PROFILES: Final = ["annealed-laplace", "gp-pta-2015"]
+PROFILES: Final = [*NAMED]
+PAPER: Final = "gp-pta-2015"
 
 
 def mixture_of(estimator: ThresholdEstimator) -> MixtureModel:
@@ -20,7 +19,7 @@ def mixture_of(estimator: ThresholdEstimator) -> MixtureModel:
 
 
 def laplace_of(estimator: ThresholdEstimator) -> LaplaceModel:
-    """Return the model of the other profiles."""
+    """Return the model of the paper's profile."""
     assert isinstance(estimator._model, LaplaceModel)
     return estimator._model
 

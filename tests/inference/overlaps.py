@@ -119,7 +119,7 @@ def ask(estimator: ThresholdEstimator, trials: int) -> None:
     for n in range(trials):
         tone = estimator.next_stimulus(time=TrialTime(2.0, 3.0), strides_db=[5.0])
         heard = None if n == 1 and estimator.unsure_half_width_db is None else n % 3 == 0
-        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard, 0.6)
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
         estimator.observe_silence(n % 2 == 0)
     low_hz, _ = estimator.frequency_range_hz
     estimator.observe(1.05 * low_hz, 30.0, True)  # off the knots
@@ -150,12 +150,9 @@ def run_sessions() -> None:
 
     ask(ThresholdEstimator(response_noise_db=2.0), 1)  # whose attention may wander
     ask(ThresholdEstimator(**TOLD, unsure_half_width_db=None, candidates=5), 3)
-    ask(ThresholdEstimator("response-times", **TOLD), 3)
     observe_between_knots(ThresholdEstimator(**TOLD))
     # Of few functions, so that there are soon more answers.
-    narrow = ThresholdEstimator(
-        "annealed-laplace", frequency_range_hz=(900.0, 1100.0), candidates=4
-    )
+    narrow = ThresholdEstimator("gp-pta-2015", frequency_range_hz=(900.0, 1100.0), candidates=4)
     ask(narrow, 18)
     compare(PreferenceEstimator(ranges_db=[(-12.0, 12.0)] * 2, prior_sd_db=[5.0] * 2), 8)
 

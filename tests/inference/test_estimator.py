@@ -32,7 +32,7 @@ from tests.inference.laplace.laplace_state import RELATIVE
 from tests.inference.listeners import Answer, listener, session
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import (
-    LAPLACE_PROFILES,
+    PAPER,
     PROFILES,
     laplace_of,
     length_and_sd_of,
@@ -67,22 +67,18 @@ def _after(
 # --- before the first answer ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("profile", "sd_db", "noise_db"),
-    [("annealed-laplace", math.hypot(12.0, 28.0), 20.0), ("gp-pta-2015", 12.0, 2.0)],
-)
-def test_it_starts_from_the_prior(profile: str, sd_db: float, noise_db: float) -> None:
-    estimator = ThresholdEstimator(profile)
+def test_the_paper_starts_from_its_prior() -> None:
+    estimator = ThresholdEstimator(PAPER)
     mean_db_hl, sds_db = estimator.threshold([125.0, 1000.0, 8000.0])
     intercept_db_hl, slope = reference.prior_mean_line()
 
     x = reference.warp([125.0, 1000.0, 8000.0])
     assert_allclose(mean_db_hl, intercept_db_hl + slope * x, rtol=1e-13)
-    assert_allclose(sds_db, sd_db, rtol=1e-14)
+    assert_allclose(sds_db, 12.0, rtol=1e-14)
     assert (estimator.trial_count, estimator.log_evidence) == (0, 0.0)
-    assert estimator.profile == profile
+    assert estimator.profile == PAPER
     expected = {
-        "length": 4.0, "sd_db": 12.0, "response_noise_db": noise_db,
+        "length": 4.0, "sd_db": 12.0, "response_noise_db": 2.0,
         "lapse_rate": 0.0, "false_alarm_rate": 0.0, "unsure_half_width_db": 0.0,
     }  # fmt: skip
     assert asdict(estimator.hyperparameters) == pytest.approx(expected, rel=1e-14)
@@ -135,11 +131,8 @@ def test_number_of_candidates_is_as_told_where_there_are_so_many_whole_hertz(pro
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
-    profile: str, scale: Scale
-) -> None:
-    estimator = ThresholdEstimator(profile, scale=scale)
+def test_posterior_is_that_of_the_reference_at_its_hyperparameters(scale: Scale) -> None:
+    estimator = ThresholdEstimator(PAPER, scale=scale)
     intercept_db_hl, slope = reference.prior_mean_line(scale)
     answers: list[Answer] = []
     for answer in session(estimator, listener("N6", seed=10), 40):
@@ -152,7 +145,6 @@ def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
             reference.warp(frequency_hz, scale), level_db_hl, heard,
             lambda x: intercept_db_hl + slope * x,
             *length_and_sd_of(estimator), found.response_noise_db,
-            28.0 if profile == "annealed-laplace" else 0.0,
         )  # fmt: skip
         asked_hz = [125.0, 300.0, 1000.0, 3333.3, 8000.0]
         predicted = expected.predict(reference.warp(asked_hz, scale))
@@ -182,22 +174,20 @@ def test_the_same_frequency_twice_is_one_threshold(profile: str) -> None:
     assert_allclose(covariance_db2, covariance_db2[:, :1, :1] * np.ones((2, 2)), rtol=1e-9)
 
 
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
 @pytest.mark.parametrize("trials", [20, 50])  # fewer than the basis has functions, and more
-def test_joint_posterior_is_that_of_the_gaussian_process(profile: str, trials: int) -> None:
-    estimator = _after(trials, profile)
+def test_joint_posterior_is_that_of_the_gaussian_process(trials: int) -> None:
+    estimator = _after(trials, PAPER)
     length, sd_db = length_and_sd_of(estimator)
-    answers = list(session(ThresholdEstimator(profile), listener("S1", seed=9), trials))
+    answers = list(session(ThresholdEstimator(PAPER), listener("S1", seed=9), trials))
     x = reference.warp([answer[0] for answer in answers])
     x_star = reference.warp([400.0, 1000.0, 2500.0])
     mode_db_hl, _ = estimator.threshold([answer[0] for answer in answers])
     noise_db = estimator.hyperparameters.response_noise_db
     label = np.array([1.0 if answer[2] else -1.0 for answer in answers])
     z = label * (np.array([answer[1] for answer in answers]) - mode_db_hl) / noise_db
-    offset_db2 = 28.0**2 if profile == "annealed-laplace" else 0.0
 
     def covariance(a: FloatArray, b: FloatArray) -> FloatArray:
-        return reference.kernel(a, b, length, sd_db) + offset_db2
+        return reference.kernel(a, b, length, sd_db)
 
     noise = np.diag(noise_db**2 / reference.weight(z))
     gain = np.linalg.solve(covariance(x, x) + noise, covariance(x, x_star))
@@ -206,9 +196,8 @@ def test_joint_posterior_is_that_of_the_gaussian_process(profile: str, trials: i
     assert_allclose(found[0], expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-def test_band_is_the_central_part_of_the_normal_distribution(profile: str) -> None:
-    estimator = _after(15, profile)
+def test_band_is_the_central_part_of_the_normal_distribution() -> None:
+    estimator = _after(15, PAPER)
     mean_db_hl, sd_db = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
     for probability in (0.5, 0.68, 0.95, 0.999):
         low_db_hl, high_db_hl = estimator.threshold_band(AUDIOGRAM_FREQUENCIES_HZ, probability)
@@ -217,9 +206,8 @@ def test_band_is_the_central_part_of_the_normal_distribution(profile: str) -> No
     assert_array_equal(estimator.threshold_band([1000.0]), estimator.threshold_band([1000.0], 0.95))
 
 
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-def test_probability_heard_is_a_half_at_the_threshold_and_rises(profile: str) -> None:
-    estimator = _after(15, profile)
+def test_probability_heard_is_a_half_at_the_threshold_and_rises() -> None:
+    estimator = _after(15, PAPER)
     (mean_db_hl,), (sd_db,) = estimator.threshold([1000.0])
     spread_db = math.hypot(sd_db, estimator.hyperparameters.response_noise_db)
     levels_db_hl = np.linspace(-30.0, 130.0, 81)
@@ -274,17 +262,6 @@ def test_stimulus_is_plain_floats(profile: str) -> None:
     tone = _after(3, profile).next_stimulus()
     assert isinstance(tone, Stimulus)
     assert (type(tone.frequency_hz), type(tone.level_db_hl)) == (float, float)
-
-
-def test_noise_is_annealed_and_constant_in_the_paper() -> None:
-    annealed, paper = (ThresholdEstimator(profile) for profile in LAPLACE_PROFILES)
-    for n in range(30):
-        expected = max(2.0, 20.0 * 0.85**n)
-        found = annealed.hyperparameters.response_noise_db
-        assert found == pytest.approx(expected, rel=1e-14)
-        assert paper.hyperparameters.response_noise_db == 2.0
-        for estimator in (annealed, paper):
-            estimator.observe(1000.0, 30.0 + n, n > 15)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -522,7 +499,7 @@ LAPLACE_REFUSES: list[tuple[str, Any, str]] = [
 CONSTRUCTOR_REFUSES: list[tuple[str, str, Any, str]] = [
     *((profile, *row) for profile in PROFILES for row in ALL_REFUSE),
     *(("default", *row) for row in DEFAULT_REFUSES),
-    *((profile, *row) for profile in LAPLACE_PROFILES for row in LAPLACE_REFUSES),
+    *((PAPER, *row) for row in LAPLACE_REFUSES),
 ]
 
 
@@ -539,7 +516,7 @@ def test_constructor_says_what_is_wrong_and_what_is_allowed() -> None:
 
 @pytest.mark.parametrize("value", ["GP-PTA-2015", "", None, ["default"], 1])
 def test_profiles_are_named(value: Any) -> None:
-    allowed = "default, response-times, annealed-laplace, gp-pta-2015"
+    allowed = "default, gp-pta-2015"
     with pytest.raises(ValueError, match=_show("profile", value, allowed)):
         ThresholdEstimator(value)
 
@@ -626,8 +603,6 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
        lambda e, v=v: e.observe(v, 40.0, True)) for v in (124.9, 8000.1, NAN, "1000", None, True)),
     *(("level_db_hl", v, "allowed is -10 to 120",
        lambda e, v=v: e.observe(1000.0, v, True)) for v in (-10.1, 120.1, NAN, -INFINITE, "40")),
-    *(("response_time_s", v, "allowed is 0.05 to 10",
-       lambda e, v=v: e.observe(1000.0, 40.0, True, v)) for v in (0.049, 10.1, NAN, "1", True)),
     *(("heard", v, "allowed are True and False",
        lambda e, v=v: e.observe(1000.0, 40.0, v)) for v in (1, 0, -1, 1.0, None, "yes")),
     *(("answered", v, "allowed are True and False",
@@ -705,7 +680,7 @@ def test_limits_of_this_estimator_are_the_ones_named(profile: str) -> None:
 @pytest.mark.parametrize(
     ("profile", "told", "later", "module", "name", "status", "within_db"),
     [
-        ("annealed-laplace", {}, 1, hyperparameters, "fit", NOT_CONVERGED, lambda sd_db: 0.05),
+        (PAPER, {}, 1, hyperparameters, "fit", NOT_CONVERGED, lambda sd_db: 0.05),
         # Another way to the same posterior: as close as the sweeps come to it. Nothing told, the
         # sweeps see what was found of attention an answer before, so one more answer is needed.
         *(
@@ -714,7 +689,7 @@ def test_limits_of_this_estimator_are_the_ones_named(profile: str) -> None:
             for told, later in (({"lapse_rate": 0.02, "false_alarm_rate": 0.02}, 1), ({}, 2))
         ),
     ],
-    ids=["annealed-laplace", "default, told", "default"],
+    ids=[PAPER, "default, told", "default"],
 )  # fmt: skip
 def test_posterior_that_is_not_found_is_said_aloud(
     monkeypatch: pytest.MonkeyPatch, profile: str, told: dict[str, Any], later: int, module: Any,
@@ -847,9 +822,8 @@ def test_silence_tells_of_the_listener(unsure_half_width_db: float | None) -> No
     assert_allclose(estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)[0], mean_before, rtol=1e-12)
 
 
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-def test_silence_is_nothing_to_the_others(profile: str) -> None:
-    estimator = _after(5, profile)
+def test_silence_is_nothing_to_the_others() -> None:
+    estimator = _after(5, PAPER)
     before = _everything(estimator)
     estimator.observe_silence(True)
     assert _everything(estimator) == before

@@ -126,7 +126,7 @@ def test_a_group_is_held_while_its_owner_lives() -> None:
     assert len(converter.held) == len(owners)
 
 
-@pytest.mark.parametrize(("profile", "group"), [("default", Tones), ("annealed-laplace", Trials)])
+@pytest.mark.parametrize(("profile", "group"), [("default", Tones), ("gp-pta-2015", Trials)])
 def test_an_estimator_and_its_copies_are_held_while_they_live(
     profile: str, group: type[tuple[Any, ...]]
 ) -> None:

@@ -124,20 +124,6 @@ def test_who_presses_all_the_time_is_found_by_the_silences() -> None:
     assert sum(each.probability for each in estimator.stories) > 0.95
 
 
-def test_times_of_presses_do_not_make_a_story() -> None:
-    """Their densities are in both evidences: a listener who is quick is no story."""
-    plain, timed = ThresholdEstimator(), ThresholdEstimator("response-times")
-    for number in range(24):
-        stimulus = BITS.choose(timed)
-        heard = stimulus.level_db_hl >= 30.0
-        plain.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
-        time_s = 0.4 + 0.05 * (number % 3) if heard else None
-        timed.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard, time_s)
-
-    assert sum(told.probability for told in timed.stories) < 0.1
-    assert sum(told.probability for told in plain.stories) < 0.1
-
-
 def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
     silent = estimator_after(32, 12)
     other = copy.copy(silent)

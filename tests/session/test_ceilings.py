@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 
-PROFILES = ("default", "annealed-laplace", "gp-pta-2015")
+PROFILES = ("default", "gp-pta-2015")
 ANSWERS = ((1000.0, 40.0, True), (1000.0, 20.0, False), (4000.0, 50.0, False), (250.0, 30.0, True))
 
 

@@ -33,7 +33,7 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
     for answer in (True, False, None):
         take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
 
-    assert seen == [(1000.0, 30.0, heard, None) for heard in (True, False, None)]
+    assert seen == [(1000.0, 30.0, heard) for heard in (True, False, None)]
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
 
 

@@ -8,7 +8,7 @@ from tests.simulation.story import SHORT, Story, Trouble, draw
 
 QUIET: Final = replace(
     draw(1),
-    settings={**draw(1).settings, "ears": "left", "routes": "air", "profile": "annealed-laplace",
+    settings={**draw(1).settings, "ears": "left", "routes": "air", "profile": "gp-pta-2015",
               "stop_half_width_db": 25.0, "response_noise_db": 2.0},
     listener={"audiogram": "N3", "lapse_rate": 0.0, "false_alarm_rate": 0.0, "seed": 1},
     troubles=(),
@@ -104,7 +104,7 @@ ONCE_BAD: Final[dict[str, Story]] = {
     ),
     "the firmware started again, and a tone went on whose board was not believed": Story(
         36898,
-        {**SHORT, "profile": "annealed-laplace", "stop_half_width_db": 25.0,
+        {**SHORT, "profile": "gp-pta-2015", "stop_half_width_db": 25.0,
          "level_max_db_hl": 100.0, "catch_rate": 0.1, "retest": True, "response_noise_db": 2.0,
          "seed": 250},
         {"audiogram": "N7,N2", "lapse_rate": 0.02, "false_alarm_rate": 0.0, "seed": 3,
@@ -120,7 +120,7 @@ ONCE_BAD: Final[dict[str, Story]] = {
     ),
     "a port was unplugged for seconds, three times in half a minute, and given up": Story(
         43340,
-        {**SHORT, "conduct": "brisk", "ears": "right", "profile": "annealed-laplace",
+        {**SHORT, "conduct": "brisk", "ears": "right", "profile": "gp-pta-2015",
          "stop_half_width_db": 8.0, "level_max_db_hl": 60.0, "catch_rate": 0.0, "retest": False,
          "response_noise_db": 2.0, "seed": 435},
         {"audiogram": "N3", "lapse_rate": 0.02, "false_alarm_rate": 0.0, "seed": 531,

@@ -14,7 +14,6 @@ from firmware_py.terms.settings import (
     BRISK,
     CLINICAL,
     DEFAULT_PROFILE,
-    HONEST_PROFILES,
 )
 
 # A board that is not what the wire page has; drawn by a luck of their own.
@@ -132,7 +131,7 @@ MISFITS_MAX: Final = 5
 RATE_MAX: Final = 0.25
 AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
 UNEQUAL: Final = ("N1,N6", "N7,N2", "S3,N5", "N4,S1")  # the better ear hears for the other
-PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
+PROFILES: Final = ("gp-pta-2015", "gp-pta-2015", "gp-pta-2015", "default")
 CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable", "another's")
 VIBRATORS: Final = ("vibrator", "other vibrator")  # good ones that have levels by bone, too
 GAPS_DB: Final = (0.0, 0.0, 20.0, 40.0)  # air-bone gaps of an ear
@@ -212,9 +211,7 @@ class Story:
         The listener has a head, and so hears by bone.
         """
         chance = random.Random(f"by bone {self.seed}")
-        profile = self.settings["profile"]
-        honest = profile if profile in HONEST_PROFILES else DEFAULT_PROFILE
-        settings = {**self.settings, "profile": honest, "routes": AIR_AND_BONE}
+        settings = {**self.settings, "profile": DEFAULT_PROFILE, "routes": AIR_AND_BONE}
         head = Head(
             {ear: chance.choice(GAPS_DB) for ear in EARS},
             occlusion_db=chance.choice((0.0, OCCLUSION_DB)),
@@ -318,9 +315,9 @@ def _with_ear_check(settings: dict[str, Any], chance: random.Random) -> dict[str
 
 
 def _with_bone(settings: dict[str, Any], calibration: str, chance: random.Random) -> dict[str, Any]:
-    # No calibration that is drawn has a vibrator (`by_bone` gives one), and only some methods know
+    # No calibration that is drawn has a vibrator (`by_bone` gives one), and only one profile knows
     # of bone.
-    knows = settings["profile"] in HONEST_PROFILES and calibration == "none"
+    knows = settings["profile"] == DEFAULT_PROFILE and calibration == "none"
     return {**settings, **({"routes": AIR_AND_BONE} if knows and chance.random() < 0.4 else {})}
 
 

@@ -15,7 +15,7 @@ CHOICES = {
     "confirm": ("none", "hughson-westlake"), "ears": ("both", "left", "right"),
     "first_ear": ("better", "left", "right"), "routes": ("air", "air, bone"),
     "masking": ("automatic", "off"),
-    "profile": ("default", "response-times", "annealed-laplace", "gp-pta-2015"),
+    "profile": ("default", "gp-pta-2015"),
     "threshold_convention": ("50 %", "clinical, 5 dB ascending"),
 }  # fmt: skip
 SWITCHES = ("ask_all", "ear_check", "loud_confirmed", "retest", "unsure_button")

@@ -15,8 +15,8 @@ VECTORS: Final = 9
 # Entries of the record of a search: what is kept between trials, and what is reported. The first
 # two are theta; after it the inverse Hessian's 00, 01 and 11.
 CURVATURE: Final = 2
-OBJECTIVE, LOG_EVIDENCE, EVALUATIONS, RANK = 5, 6, 7, 8
-SEARCH_ENTRIES: Final = 9
+LOG_EVIDENCE, EVALUATIONS, RANK = 5, 6, 7
+SEARCH_ENTRIES: Final = 8
 
 
 class Trials(NamedTuple):
@@ -29,11 +29,10 @@ class Trials(NamedTuple):
 
 
 class Covariance(NamedTuple):
-    """The covariance function s**2 exp(-(x - x')**2 / (2 l**2)) + o**2: l, s and o."""
+    """The covariance function s**2 exp(-(x - x')**2 / (2 l**2)): l and s."""
 
     length: float
     sd_db: float
-    offset_sd_db: float
 
 
 class Interval(NamedTuple):

@@ -1,9 +1,9 @@
 """The two hyperparameters of the kernel, refitted after every trial.
 
-theta = (log length, log SD). What is maximised is the log evidence, alone (the paper) or with
-log-normal priors on both (MAP). With few trials the evidence alone runs the length to a bound in a
-quarter to two thirds of all sessions; a prior never does. The search is BFGS in a box, started at
-the last optimum with the last curvature, so that a trial costs three or four evidences.
+theta = (log length, log SD). What is maximised is the log evidence, as in the paper: of few trials
+it runs the length to a bound in a quarter to two thirds of all sessions. The search is BFGS in a
+box, started at the last optimum with the last curvature, so that a trial costs three or four
+evidences.
 """
 
 from firmware_py.inference.elementary import exp
@@ -12,7 +12,6 @@ from firmware_py.inference.laplace.arrays import (
     CURVATURE,
     EVALUATIONS,
     LOG_EVIDENCE,
-    OBJECTIVE,
     RANK,
     Covariance,
     Interval,
@@ -31,46 +30,30 @@ ARMIJO = 1e-4
 CURVATURE_GROWTH = 4.0  # of the inverse Hessian after a step that was too short ...
 CURVATURE_MAX = 1000.0  # ... up to this; then it is forgotten
 
-# Columns of `box`, which is (4, 2): for each of theta its bounds, prior median and prior precision.
-LOW, HIGH, MEDIAN, PRECISION = range(4)
-
-
-@kernel
-def log_prior(theta: Vector, box: Matrix) -> float:
-    """-sum_i precision_i (theta_i - median_i)**2 / 2; precision 0 is a flat prior."""
-    total = 0.0
-    for i in range(2):
-        d = theta[i] - box[MEDIAN, i]
-        total -= 0.5 * box[PRECISION, i] * d * d
-    return total
+# Rows of `box`, which is (3, 2): for each of theta its bounds, and where the first search begins.
+LOW, HIGH, START = range(3)
 
 
 @kernel
 def evaluate(
-    trials: Trials, offset_sd_db: float, interval: Interval, box: Matrix, theta: Vector,
-    state: State, search: Vector,
-) -> int:  # fmt: skip
-    """`log Z(theta) + log prior(theta)` goes to `search`, and the state belongs to theta."""
-    covariance = Covariance(exp(theta[0]), exp(theta[1]), offset_sd_db)
+    trials: Trials, interval: Interval, theta: Vector, state: State, search: Vector
+) -> int:
+    """`log Z(theta)` goes to `search`, and the state belongs to theta."""
+    covariance = Covariance(exp(theta[0]), exp(theta[1]))
     rank = prepare(trials.x, covariance, interval, state)
     search[RANK] = rank
     status = find_mode(rank, trials, state, search[LOG_EVIDENCE:])
-    search[OBJECTIVE] = search[LOG_EVIDENCE] + log_prior(theta, box)
     search[EVALUATIONS] += 1.0
     return status
 
 
 @kernel
-def objective_gradient(
-    x: Vector, offset_sd_db: float, interval: Interval, box: Matrix, theta: Vector, state: State,
-    search: Vector, gradient: Vector,
-) -> int:  # fmt: skip
-    """`d objective / d theta`, where `evaluate` has left the state of theta."""
-    covariance = Covariance(exp(theta[0]), exp(theta[1]), offset_sd_db)
-    evidence_gradient(int(search[RANK]), x, covariance, interval, state, gradient)
-    for i in range(2):
-        gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
-    return CONVERGED
+def slope(
+    x: Vector, interval: Interval, theta: Vector, state: State, search: Vector, gradient: Vector
+) -> int:
+    """`d log Z / d theta`, where `evaluate` has left the state of theta."""
+    covariance = Covariance(exp(theta[0]), exp(theta[1]))
+    return evidence_gradient(int(search[RANK]), x, covariance, interval, state, gradient)
 
 
 @kernel
@@ -122,7 +105,7 @@ def reset_curvature(search: Vector) -> int:
 def update_curvature(step: Vector, change: Vector, search: Vector) -> int:
     """H y = s by BFGS, y = `change` minus that of the gradient: update the inverse Hessian.
 
-    Where the objective is not concave along a step there is nothing to update: a longer step would
+    Where the evidence is not concave along a step there is nothing to update: a longer step would
     have done better, so the next one is longer.
     """
     sy = step[0] * change[0] + step[1] * change[1]
@@ -146,8 +129,8 @@ def update_curvature(step: Vector, change: Vector, search: Vector) -> int:
 
 @kernel
 def climb(
-    attempts: int, required: float, trials: Trials, offset_sd_db: float, interval: Interval,
-    box: Matrix, theta: Vector, state: State, steps: Steps, search: Vector,
+    attempts: int, required: float, trials: Trials, interval: Interval, box: Matrix, theta: Vector,
+    state: State, steps: Steps, search: Vector,
 ) -> tuple[bool, int]:  # fmt: skip
     """`theta + d / 2**j`, in the box, with the least j that rises enough (Armijo).
 
@@ -155,7 +138,7 @@ def climb(
     -------
     accepted, status : whether one of `attempts` rose, by at least `required`; status of the last.
     """
-    best = search[OBJECTIVE]
+    best = search[LOG_EVIDENCE]
     fraction, status = 1.0, CONVERGED
     for _ in range(attempts):
         gain = 0.0
@@ -164,8 +147,8 @@ def climb(
             steps.trial[i] = min(max(steps.trial[i], box[LOW, i]), box[HIGH, i])
             steps.step[i] = steps.trial[i] - theta[i]
             gain += steps.step[i] * steps.gradient[i]
-        status = evaluate(trials, offset_sd_db, interval, box, steps.trial, state, search)
-        if status == CONVERGED and search[OBJECTIVE] >= best + max(ARMIJO * gain, required):
+        status = evaluate(trials, interval, steps.trial, state, search)
+        if status == CONVERGED and search[LOG_EVIDENCE] >= best + max(ARMIJO * gain, required):
             return True, status
         fraction *= 0.5
     return False, status
@@ -188,17 +171,16 @@ def lengthen(direction: Vector) -> bool:
 
 @entry
 def fit(
-    n: int, room: Trials, offset_sd_db: float, interval: Interval, box: Matrix, state: State,
-    steps: Steps, search: Vector,
+    n: int, room: Trials, interval: Interval, box: Matrix, state: State, steps: Steps,
+    search: Vector,
 ) -> int:  # fmt: skip
-    """`argmax log Z(theta) + log prior(theta)`, starting from and ending in ``search[:2]``.
+    """`argmax log Z(theta)`, starting from and ending in ``search[:2]``.
 
     Parameters
     ----------
     n, room : the trials are the first n.
-    offset_sd_db : SD of the common offset, which is fixed.
     interval : what the basis covers.
-    box : (4, 2) bounds and prior of theta.
+    box : (3, 2) bounds of theta, and where the first search began.
     state : Laplace's approximation, which belongs to the optimum afterwards.
     steps : scratch.
     search : (SEARCH_ENTRIES,) in and out.
@@ -213,10 +195,10 @@ def fit(
     trials = Trials(room.x[:n], room.residual_db[:n], room.label[:n], room.noise_db[:n])
     theta, gradient, direction = search[:2], steps.gradient, steps.direction
     search[EVALUATIONS] = 0.0
-    status = evaluate(trials, offset_sd_db, interval, box, theta, state, search)
+    status = evaluate(trials, interval, theta, state, search)
     if status != CONVERGED:
         return status
-    objective_gradient(trials.x, offset_sd_db, interval, box, theta, state, search, gradient)
+    slope(trials.x, interval, theta, state, search, gradient)
     for _ in range(SEARCH_STEPS_MAX):
         ascent_direction(theta, gradient, box, search, direction)
         gain = direction[0] * gradient[0] + direction[1] * gradient[1]
@@ -233,14 +215,12 @@ def fit(
         if attempts < 1:
             break
         accepted, status = climb(
-            attempts, required, trials, offset_sd_db, interval, box, theta, state, steps, search
+            attempts, required, trials, interval, box, theta, state, steps, search
         )
         if not accepted:
-            return evaluate(trials, offset_sd_db, interval, box, theta, state, search)
+            return evaluate(trials, interval, theta, state, search)
         theta[0], theta[1] = steps.trial[0], steps.trial[1]
-        objective_gradient(
-            trials.x, offset_sd_db, interval, box, theta, state, search, steps.gradient_new
-        )
+        slope(trials.x, interval, theta, state, search, steps.gradient_new)
         for i in range(2):
             direction[i] = gradient[i] - steps.gradient_new[i]
             gradient[i] = steps.gradient_new[i]

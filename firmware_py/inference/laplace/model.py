@@ -40,9 +40,8 @@ class LaplaceModel:
         scale: Scale,
         candidates_hz: list[float],
     ) -> None:
-        self._profile = profile
         self._scale = scale
-        self._response_noise_db = response_noise_db
+        self._noise_db = response_noise_db
         self.candidates_hz: Array = np.array(candidates_hz)
         self.converged = True
         self._line = mean_line(scale.name)
@@ -97,43 +96,27 @@ class LaplaceModel:
         """Forget all answers."""
         self._n = 0
         self.converged = True
-        self._noise_db = self._profile.noise_db(self._response_noise_db, 0)
         w = self.workspace
         w.state.a[:] = 0.0
-        w.search[:2] = self._box[search.MEDIAN]
+        w.search[:2] = self._box[search.START]
         w.search[LOG_EVIDENCE] = 0.0
         w.search[RANK] = 0.0
         search.reset_curvature(w.search)
         self._predict_candidates()
 
-    def observe(
-        self,
-        n: int,
-        frequency_hz: float,
-        level_db_hl: float,
-        answer: int,
-        response_time_s: float | None,
-    ) -> int:
-        """Take in answer number n, counted from 0, and refit; return a status. No time counts."""
+    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
+        """Take in answer number n, counted from 0, and refit; return a status."""
         w, trials = self.workspace, self.workspace.trials
         trials.x[n] = self._scale.warp(frequency_hz)
         trials.residual_db[n] = level_db_hl - self._line.at(trials.x[n])
         trials.label[n] = 1.0 if answer == HEARD else -1.0
         w.state.a[n] = 0.0
         self._n = n + 1
-        self._noise_db = self._profile.noise_db(self._response_noise_db, n + 1)
-        trials.noise_db[: n + 1] = self._noise_db
-        status = search.fit(
-            self._n, trials, self._profile.offset_sd_db, self._interval, self._box, w.state,
-            w.steps, w.search,
-        )  # fmt: skip
+        trials.noise_db[n] = self._noise_db
+        status = search.fit(self._n, trials, self._interval, self._box, w.state, w.steps, w.search)
         if status == CONVERGED:
             self._predict_candidates()
         return status
-
-    def log_time(self, answer: int, response_time_s: float | None) -> float:
-        """Return NaN: no time is evidence for this model."""
-        return math.nan
 
     def observe_silence(self, answered: bool) -> None:
         """Do nothing: this model has no false alarms."""
@@ -211,12 +194,11 @@ class LaplaceModel:
 
     def _covariance(self) -> Covariance:
         theta = self.workspace.search
-        return Covariance(exp(theta[0]), exp(theta[1]), self._profile.offset_sd_db)
+        return Covariance(exp(theta[0]), exp(theta[1]))
 
     def _kernel(self, x: Array, other_x: Array) -> Array:
-        length, sd_db, offset_sd_db = self._covariance()
-        correlation = np.exp(-0.5 * np.subtract.outer(x, other_x) ** 2 / length**2)
-        covariance: Array = sd_db**2 * correlation + offset_sd_db**2
+        length, sd_db = self._covariance()
+        covariance: Array = sd_db**2 * np.exp(-0.5 * np.subtract.outer(x, other_x) ** 2 / length**2)
         return covariance
 
     def _warp(self, frequencies_hz: Array) -> Array:
@@ -224,11 +206,9 @@ class LaplaceModel:
 
 
 def _search_box(profile: LaplaceProfile, units: float) -> Array:
-    """Return bounds and prior of (log length, log SD) as the kernels take them."""
-    length, sd = profile.length_bark, profile.sd_db
-    box = np.empty((4, 2))
+    """Return bounds and start of (log length, log SD) as the kernels take them."""
+    box = np.empty((3, 2))
     box[search.LOW] = log(profile.length_limits_bark[0] * units), log(profile.sd_limits_db[0])
     box[search.HIGH] = log(profile.length_limits_bark[1] * units), log(profile.sd_limits_db[1])
-    box[search.MEDIAN] = log(length.median * units), log(sd.median)
-    box[search.PRECISION] = length.precision, sd.precision
+    box[search.START] = log(profile.length_bark * units), log(profile.sd_db)
     return box

@@ -2,13 +2,13 @@
 
 Rasmussen & Williams, Gaussian Processes for Machine Learning (2006): algorithm 3.1 (mode by
 Newton), 3.2 (prediction), equation 3.32 (evidence), algorithm 5.1 (its gradient); the prior mean is
-subtracted from the data, f = g - m(x). The kernel is k(x, x') = s**2 exp(-(x - x')**2 / (2 l**2)) +
-o**2: squared exponential, and an offset of SD o common to all frequencies (0 in the paper).
+subtracted from the data, f = g - m(x). The kernel is squared exponential, k(x, x') =
+s**2 exp(-(x - x')**2 / (2 l**2)).
 
-K = Phi Phi^T, with a column of Phi for each function of the basis and one for the offset, `rank` of
-them. K is never inverted. What is factored is the smaller of two matrices of the same determinant,
-whose eigenvalues are 1 or more: A = I + Phi^T W Phi, rank x rank, when there are more trials than
-columns; otherwise, with `rank` 0, B = I + W^1/2 K W^1/2, n x n. By the matrix inversion lemma
+K = Phi Phi^T, with a column of Phi for each function of the basis, `rank` of them. K is never
+inverted. What is factored is the smaller of two matrices of the same determinant, whose eigenvalues
+are 1 or more: A = I + Phi^T W Phi, rank x rank, when there are more trials than columns; otherwise,
+with `rank` 0, B = I + W^1/2 K W^1/2, n x n. By the matrix inversion lemma
 (I + W K)^-1 = I - W Phi A^-1 Phi^T = I - W^1/2 B^-1 W^1/2 K. So the cost of a trial grows as the
 cube of their number while they are few, and then in proportion to it.
 """
@@ -33,7 +33,7 @@ from firmware_py.inference.laplace.arrays import (
     State,
     Trials,
 )
-from firmware_py.inference.laplace.basis import functions_needed
+from firmware_py.inference.laplace.basis import evaluate_functions, functions_needed
 from firmware_py.inference.likelihood import probit
 from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve, solve_lower
 
@@ -44,23 +44,21 @@ STEP_TOLERANCE = 5e-6  # of the response noise; the error left by Newton is abou
 
 @kernel
 def rank_of(n: int, length: float, interval: Interval) -> int:
-    """Columns of Phi (the functions of the basis, and the offset), 0 if not fewer than n trials."""
-    functions = functions_needed(length, interval.half_width, n - 2)
-    return functions + 1 if functions > 0 else 0
+    """Columns of Phi, the functions of the basis; 0 if they are not fewer than n trials."""
+    return functions_needed(length, interval.half_width, n - 2)
 
 
 @kernel
 def covariance_of(x: Vector, covariance: Covariance, k: Matrix) -> int:
-    """K_ij = s**2 exp(-(x_i - x_j)**2 / (2 l**2)) + o**2, n x n, both triangles."""
+    """K_ij = s**2 exp(-(x_i - x_j)**2 / (2 l**2)), n x n, both triangles."""
     c = -0.5 / (covariance.length * covariance.length)
     variance = covariance.sd_db * covariance.sd_db
-    offset = covariance.offset_sd_db * covariance.offset_sd_db
     for i in range(len(x)):
         for j in range(i):
             d = x[i] - x[j]
-            k[i, j] = variance * exp(c * d * d) + offset
+            k[i, j] = variance * exp(c * d * d)
             k[j, i] = k[i, j]
-        k[i, i] = variance + offset
+        k[i, i] = variance
     return CONVERGED
 
 
@@ -69,7 +67,7 @@ def prepare(x: Vector, covariance: Covariance, interval: Interval, state: State)
     """Phi or K, whichever is smaller, is written to `state.k`; return the rank, 0 for K."""
     rank = rank_of(len(x), covariance.length, interval)
     if rank > 0:
-        weight_space.features(x, rank, covariance, interval, state.scratch)
+        evaluate_functions(x, rank, covariance, interval, state.scratch)
         weight_space.transpose(rank, len(x), state.scratch, state.k)
     else:
         covariance_of(x, covariance, state.k)
@@ -222,14 +220,13 @@ def slope_of_evidence(parameter: int, x: Vector, covariance: Covariance, state: 
     """
     n, vectors, k, a, b_inverse = len(x), state.vectors, state.k, state.a, state.b_inverse
     root, derivative, work = vectors[ROOT], vectors[DERIVATIVE], vectors[WORK]
-    offset = covariance.offset_sd_db * covariance.offset_sd_db
     quadratic = 0.0
     trace = 0.0
     for i in range(n):
         derivative[i] = 0.0
     for i in range(n):
         for j in range(i + 1):
-            dk = k[i, j] - offset
+            dk = k[i, j]
             if parameter == 0:
                 d = (x[i] - x[j]) / covariance.length
                 dk *= d * d
@@ -249,7 +246,7 @@ def slope_of_evidence(parameter: int, x: Vector, covariance: Covariance, state: 
     multiply(n, k, work, vectors[KERNEL_DIRECTION])
     implicit = 0.0
     for i in range(n):
-        variance = covariance.sd_db * covariance.sd_db + offset
+        variance = covariance.sd_db * covariance.sd_db
         if vectors[WEIGHT, i] > 0.0:
             variance = (1.0 - b_inverse[i, i]) / vectors[WEIGHT, i]
         df = derivative[i] - vectors[KERNEL_DIRECTION, i]
@@ -268,19 +265,18 @@ def predict(
     """
     points, scratch = len(x_star), state.scratch
     if rank > 0:
-        weight_space.features(x_star, rank, covariance, interval, scratch)
+        evaluate_functions(x_star, rank, covariance, interval, scratch)
         return weight_space.predict(n, rank, state, f_mean_db, f_sd_db)
     c = -0.5 / (covariance.length * covariance.length)
     variance = covariance.sd_db * covariance.sd_db
-    offset = covariance.offset_sd_db * covariance.offset_sd_db
     for j in range(points):
         f_mean_db[j] = 0.0
-        f_sd_db[j] = variance + offset
+        f_sd_db[j] = variance
     for i in range(n):
         row = scratch[i]
         for j in range(points):
             d = trials.x[i] - x_star[j]
-            row[j] = variance * exp(c * d * d) + offset
+            row[j] = variance * exp(c * d * d)
         root = state.vectors[ROOT, i]
         for j in range(points):
             f_mean_db[j] += state.a[i] * row[j]

@@ -18,19 +18,8 @@ from firmware_py.inference.laplace.arrays import (
     Interval,
     State,
 )
-from firmware_py.inference.laplace.basis import differentiate_functions, evaluate_functions
+from firmware_py.inference.laplace.basis import differentiate_functions
 from firmware_py.inference.linear_algebra import cholesky, solve, solve_lower
-
-
-@kernel
-def features(
-    x: Vector, rank: int, covariance: Covariance, interval: Interval, phi_rows: Matrix
-) -> int:
-    """Phi^T at the points x: the functions of the basis, and last the offset."""
-    evaluate_functions(x, rank - 1, covariance, interval, phi_rows)
-    for j in range(len(x)):
-        phi_rows[rank - 1, j] = covariance.offset_sd_db
-    return CONVERGED
 
 
 @kernel
@@ -114,8 +103,7 @@ def evidence_gradient(
     """`d log Z` by d log length and by d log SD; algorithm 5.1 with trace 2 sum_i W_i c_i^T d_i.
 
     dK = dPhi Phi^T + Phi dPhi^T, C = U^-T Phi^T and D = U^-T dPhi^T; the posterior variance of f_i
-    is |c_i|**2. By log SD, dPhi is Phi without the offset, which is the last column: D differs from
-    C in the last row only.
+    is |c_i|**2. By log SD, dPhi is Phi, and D is C.
 
     Parameters
     ----------
@@ -123,18 +111,17 @@ def evidence_gradient(
     state : at the mode; `scratch` and `b_inverse` are overwritten with C and D.
     gradient : (2,) out.
     """
-    n, last, phi = len(x), rank - 1, state.k
+    n, phi = len(x), state.k
     mode_gradient, derivative, work = (
         state.vectors[GRADIENT], state.vectors[DERIVATIVE], state.vectors[WORK]
     )  # fmt: skip
     c_rows, d_rows = state.scratch, state.b_inverse
     transpose(n, rank, phi, c_rows)
-    differentiate_functions(x, last, covariance.length, interval, c_rows, d_rows)
+    differentiate_functions(x, rank, covariance.length, interval, c_rows, d_rows)
     weights_of(n, rank, phi, mode_gradient, work)
     for i in range(n):
         derivative[i] = 0.0
-        d_rows[last, i] = 0.0
-    for k in range(last):
+    for k in range(rank):
         total = 0.0
         for i in range(n):
             total += d_rows[k, i] * mode_gradient[i]
@@ -144,12 +131,11 @@ def evidence_gradient(
     solve_lower(rank, n, state.b, d_rows)
     gradient[0] = slope_of_evidence(n, rank, state)
     weights_of(n, rank, phi, mode_gradient, work)
-    values_of(n, last, phi, work, derivative)
+    values_of(n, rank, phi, work, derivative)
     for i in range(n):
         derivative[i] *= 2.0
         for k in range(rank):
             d_rows[k, i] = c_rows[k, i]
-        d_rows[last, i] -= covariance.offset_sd_db / state.b[last, last]
     gradient[1] = slope_of_evidence(n, rank, state)
     return CONVERGED
 

@@ -12,9 +12,6 @@ from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
 # Columns of the table of listeners.
 NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE, UNSURE_HALF_WIDTH_DB = range(4)
 LISTENER_ENTRIES: Final = 4
-# Two more, where response times are evidence.
-TIME_SLOPE, TIME_SD = 4, 5
-TIMED_LISTENER_ENTRIES: Final = 6
 
 
 class Places(NamedTuple):
@@ -31,10 +28,7 @@ class Places(NamedTuple):
 
 
 class Tones(NamedTuple):
-    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers.
-
-    `log_time` has room only where response times are evidence; NaN: there is none.
-    """
+    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers."""
 
     left: Indices
     bend: Indices
@@ -43,15 +37,13 @@ class Tones(NamedTuple):
     bow_db: Vector
     noise_factor: Vector
     level_db_hl: Vector
-    log_time: Vector
 
 
 class Likelihood(NamedTuple):
     """The likelihood of every answer under one hypothesis, or of one under each; (n,) or (H,) each.
 
     `sign` is the answer, `rate` that of such answers whatever the level, and `attention` the share
-    that depends on the tone; `half_width_db` is that of the dead zone. The last three are of the
-    answer's time, see `response_times`; they have room only where it is evidence.
+    that depends on the tone; `half_width_db` is that of the dead zone.
     """
 
     margin_db: Vector
@@ -62,9 +54,6 @@ class Likelihood(NamedTuple):
     sign: Vector
     rate: Vector
     attention: Vector
-    time: Vector
-    time_scale: Vector
-    time_precision: Vector
 
 
 class Sites(NamedTuple):
@@ -102,10 +91,7 @@ class Listeners(NamedTuple):
 
 
 class Hypotheses(NamedTuple):
-    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D).
-
-    `times` is (H, TIME_ROWS, n), or has no room; see `response_times`.
-    """
+    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D)."""
 
     swept: Indices
     tau: Matrix
@@ -115,7 +101,6 @@ class Hypotheses(NamedTuple):
     covariance: Cube
     log_evidence: Vector
     weight: Vector
-    times: Cube
 
 
 class Wandering(NamedTuple):

@@ -59,11 +59,8 @@ class Asked(NamedTuple):
 
 
 @kernel
-def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
-    """Write which unknowns the first n answers tell of; return their number, filled up.
-
-    Where response times are evidence, the last unknown is their intercept, and stays the last.
-    """
+def find_asked(n: int, tones: Tones, asked: Asked) -> int:
+    """Write which unknowns the first n answers tell of; return their number, filled up."""
     place, unknown, size = asked.place, asked.unknown, len(asked.place)
     for a in range(size):
         place[a] = NOBODY
@@ -80,20 +77,16 @@ def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
             others += unknown[count] != a
             unknown[count] = a
             count += 1
-    filled = size_in_kernel(count + (1 if timed else 0))
     for a in range(count, size):
-        expected = size - 1 if timed and a == filled - 1 else NOBODY
-        others += unknown[a] != expected
-        unknown[a] = expected
-    if timed:
-        place[size - 1] = filled - 1
+        others += unknown[a] != NOBODY
+        unknown[a] = NOBODY
     for i in range(n):
         asked.left[i] = place[tones.left[i]]
         asked.bend[i] = place[tones.bend[i]] if tones.bow_db[i] > 0.0 else NOBODY
     if others > 0:
         for k in range(len(asked.made)):
             asked.made[k] = 0
-    return filled
+    return size_in_kernel(count)
 
 
 @kernel
@@ -101,7 +94,7 @@ def among_asked(tones: Tones, asked: Asked) -> Tones:
     """Return the tones as they lie among the asked unknowns."""
     return Tones(
         asked.left, asked.bend, tones.answer, tones.fraction, tones.bow_db, tones.noise_factor,
-        tones.level_db_hl, tones.log_time,
+        tones.level_db_hl,
     )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ Near the fixed point, the difference to those it ends with is of second order.
 import math
 from typing import Final
 
-from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -32,7 +31,6 @@ from firmware_py.inference.linear_algebra import (
 )
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Scratch, Sites, Tones
 from firmware_py.inference.mixture.prediction import place_of
-from firmware_py.inference.mixture.response_times import LOG_2PI, add_intercept, log_of_times
 from firmware_py.inference.mixture.sites import NEW_NU, NEW_TAU, move_of, site_of, sweep
 
 SWEEPS_MAX: Final = 50
@@ -90,7 +88,6 @@ def posterior_of_size(
     posterior: Gaussian, scratch: Scratch,
 ) -> float:  # fmt: skip
     """See `posterior_of`."""
-    timed = len(likelihood.time) > 0
     natural = scratch.natural
     mean, covariance = posterior
     for a in range(size):
@@ -100,10 +97,6 @@ def posterior_of_size(
     for i in range(n):
         j, u, v = place_of(tones.left[i]), tones.fraction[i], 1.0 - tones.fraction[i]
         tau, nu = sites.tau[i], sites.nu[i]
-        if timed:
-            shared = likelihood.time_precision[i] * likelihood.time_scale[i]
-            tau += shared * likelihood.time_scale[i]
-            nu += shared * likelihood.time[i]
         natural[j] += v * nu
         covariance[j, j] += v * v * tau
         if u > 0.0:
@@ -118,8 +111,6 @@ def posterior_of_size(
             covariance[j, b] += v * bow_db * tau
             if u > 0.0:
                 covariance[j + 1, b] += u * bow_db * tau
-    if timed:
-        add_intercept(n, size, tones, likelihood, covariance, natural)
     if size > UNROLLED_MAX:
         half_log_determinant = sweep_more_pivots(size, covariance, scratch.column)
     else:
@@ -138,8 +129,7 @@ def posterior_of(
 ) -> float:  # fmt: skip
     """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive.
 
-    The times, if there are any, are sites that are known; see `response_times`. The loops are
-    short: where the compiler knows how long they are they take half the instructions.
+    The loops are short: where the compiler knows how long they are they take half the instructions.
     """
     if size == 4:
         return posterior_of_size(
@@ -202,40 +192,6 @@ def renew(
     if size == 8:
         return renew_of_size(8, i, damping, tones, likelihood, sites, posterior, column)
     return renew_of_size(size, i, damping, tones, likelihood, sites, posterior, column)
-
-
-@kernel
-def take_in_time(
-    i: int, tones: Tones, likelihood: Likelihood, posterior: Gaussian, column: Vector
-) -> float:
-    """C' = C - C x x^T C / (v + s**2), v = x^T C x: renew the posterior by the time of answer i.
-
-    Returns
-    -------
-    log_density : log N(y | x^T m, v + s**2): how well the time was foretold.
-    """
-    precision, scale = likelihood.time_precision[i], likelihood.time_scale[i]
-    if precision == 0.0:
-        return 0.0
-    mean, covariance = posterior
-    size = len(mean)
-    m, _ = project(size, i, tones, posterior, column)
-    last = size - 1
-    m = scale * m + mean[last]
-    for a in range(size):
-        column[a] = scale * column[a] + covariance[last, a]
-    j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
-    variance = scale * v * column[j] + column[last]
-    if u > 0.0:
-        variance += scale * u * column[j + 1]
-    if tones.bow_db[i] > 0.0:
-        variance += scale * tones.bow_db[i] * column[tones.bend[i]]
-    total = variance + 1.0 / precision
-    off = float(likelihood.time[i] - m)
-    for a in range(size):
-        mean[a] += column[a] * off / total
-    take_outer(size, 1.0 / total, column, covariance)
-    return float(-0.5 * (log(total) + LOG_2PI + off * off / total))
 
 
 @kernel
@@ -305,8 +261,6 @@ def propagate(
         )
         _, log_factors = sweep(n, tones, likelihood, sites, posterior, rows)
         log_evidence = log_partition - prior_log_partition + log_factors
-    if len(likelihood.time) > 0:
-        log_evidence += log_of_times(n, likelihood)
     if math.isnan(log_evidence) or math.isnan(log_partition):
         return math.nan, NOT_POSITIVE_DEFINITE
     return log_evidence, CONVERGED if move <= TOLERANCE_AT_THE_END_SD else NOT_CONVERGED

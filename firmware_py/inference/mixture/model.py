@@ -1,6 +1,5 @@
 """The model of people: a learned mixture prior, listeners who lapse, expectation propagation."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +30,6 @@ from firmware_py.inference.mixture.posterior import (
 )
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.prior_reading import PriorError
-from firmware_py.inference.mixture.response_times import TYPICAL_S
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
 from firmware_py.inference.mixture.stride import answers_at, strode
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
@@ -78,8 +76,7 @@ class MixtureModel:
         max_trials: int,
         candidates_hz: list[float],
     ) -> None:
-        self._timed = listeners[0].response_time is not None
-        self._placing = Placing(prior, noise_curve, int(self._timed))
+        self._placing = Placing(prior, noise_curve)
         self._prior, self._listeners, self._max_trials = prior, listeners, max_trials
         self._wanders = wanders
         self._log_share = np.array([log(listener.share) for listener in listeners])
@@ -94,7 +91,7 @@ class MixtureModel:
         """Return a workspace with prior, listeners and candidates in it."""
         w = Workspace.with_room_for(
             self._max_trials, self._placing.unknowns, len(self._prior.components),
-            len(self._listeners), len(self.candidates_hz), self._timed, self._wanders,
+            len(self._listeners), len(self.candidates_hz), self._wanders,
         )  # fmt: skip
         self._write_prior(w)
         write_listeners(self._listeners, w.listeners)
@@ -106,7 +103,7 @@ class MixtureModel:
         return w
 
     def _write_prior(self, w: Workspace) -> None:
-        write_prior(self._prior, self._timed, w.prior)
+        write_prior(self._prior, w.prior)
         if check_prior(w.prior, w.scratch) != CONVERGED:
             raise PriorError("the prior has a covariance that is not positive definite")
 
@@ -178,15 +175,8 @@ class MixtureModel:
         self.weigh()
         self.summarise()
 
-    def observe(
-        self,
-        n: int,
-        frequency_hz: float,
-        level_db_hl: float,
-        answer: int,
-        response_time_s: float | None,
-    ) -> int:
-        """Take in answer number n, counted from 0, and perhaps its time; return a status."""
+    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
+        """Take in answer number n, counted from 0; return a status."""
         place = self._placing.place(frequency_hz)
         first_off_the_knots = place[-1] > 0.0 and not self._placing.bends
         if first_off_the_knots:
@@ -195,23 +185,14 @@ class MixtureModel:
         left, bend, fraction, bow_db = place
         factor = self._placing.noise_factor(frequency_hz)
         tone = (left, bend, answer, fraction, bow_db, factor, level_db_hl)
-        *columns, log_times = self.workspace.tones
-        for column, value in zip(columns, tone, strict=True):
+        for column, value in zip(self.workspace.tones, tone, strict=True):
             column[n] = value
-        if self._timed:
-            log_times[n] = self.log_time(answer, response_time_s)
         for i in range(0 if first_off_the_knots else n, n + 1):
             status = self._infer(i + 1)
             if status != CONVERGED:
                 return status
         self.summarise()
         return CONVERGED
-
-    def log_time(self, answer: int, response_time_s: float | None) -> float:
-        """Return the log of a press's time in relation to a typical one; NaN: it is no evidence."""
-        if self._timed and response_time_s is not None and answer == HEARD:
-            return log(response_time_s / TYPICAL_S)
-        return math.nan
 
     def _take_in_bends(self, n: int) -> None:
         """Make room for the bends between knots, and copy the n answers to be taken in again."""

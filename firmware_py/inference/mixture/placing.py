@@ -29,26 +29,23 @@ class Placing:
     prior : PopulationPrior
     noise_curve : (frequency_hz, factor) points, optional
         Of the response noise over frequency; None: it is the same everywhere.
-    others : int
-        Unknowns that follow the knots and bends.
     """
 
-    def __init__(self, prior: PopulationPrior, noise_curve: Points | None, others: int) -> None:
+    def __init__(self, prior: PopulationPrior, noise_curve: Points | None) -> None:
         self._octaves = [_octaves(f) for f in prior.knots_hz]
         self._between_sd_db = prior.between_knots_sd_db
         self._noise_curve = [(_octaves(f), factor) for f, factor in noise_curve or []]
         self.knots = len(self._octaves)
         self.bends = False  # the bends are among the unknowns
-        self._others = others
         self._places: dict[tuple[float, ...], Places] = {}
 
     @property
     def unknowns(self) -> int:
-        """Return how many there are: knots, a bend in each interval and beyond each end, others.
+        """Return how many there are: knots, a bend in each interval and beyond each end.
 
-        They are filled up, see `asked`; the others come last.
+        They are filled up, see `asked`.
         """
-        return whole_size((2 * self.knots + 1 if self.bends else self.knots) + self._others)
+        return whole_size(2 * self.knots + 1 if self.bends else self.knots)
 
     def interval(self, frequency_hz: float) -> int:
         """Return the number of the interval: -1 below the knots, then one above each knot."""

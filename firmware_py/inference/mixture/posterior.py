@@ -50,10 +50,8 @@ from firmware_py.inference.mixture.expectation_propagation import (
     project,
     propagate,
     step_by,
-    take_in_time,
     tolerance_of,
 )
-from firmware_py.inference.mixture.response_times import keep_time, linearise, recall_times
 from firmware_py.inference.mixture.sites import (
     CAVITY_MEAN,
     CAVITY_VARIANCE,
@@ -202,25 +200,6 @@ def filter_answer(
 
 
 @kernel
-def filter_time(
-    n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior,
-    hypotheses: Hypotheses, wandering: Wandering, column: Vector,
-) -> int:  # fmt: skip
-    """Z_h *= p(time of answer n - 1 | answers, h); see `response_times`."""
-    components, i = len(prior.log_weight), n - 1
-    for h in range(len(hypotheses.weight)):
-        listener = listeners.table[h // components]
-        posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
-        see(i, i, tones, listener, wandering, likelihood)
-        likelihood.margin_db[i] = margin_of(i, tones, prior.mean_db_hl[h % components])
-        mean, variance = project(len(column), i, tones, posterior, column)
-        linearise(i, tones, listener, mean, variance, likelihood)
-        keep_time(i, likelihood, hypotheses.times[h])
-        hypotheses.log_evidence[h] += take_in_time(i, tones, likelihood, posterior, column)
-    return CONVERGED
-
-
-@kernel
 def sweep_hypothesis(
     n: int, size: int, h: int, tones: Tones, likelihood: Likelihood, prior: Prior, asked: Asked,
     hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
@@ -231,8 +210,6 @@ def sweep_hypothesis(
     """
     k = h % len(prior.log_weight)
     find_margins(n, tones, prior.mean_db_hl[k], likelihood)
-    if len(likelihood.time) > 0:
-        recall_times(n, hypotheses.times[h], likelihood)
     status = make_component(size, k, prior.covariance[k], asked, scratch.product, scratch.column)
     if status != CONVERGED:
         return status
@@ -263,7 +240,7 @@ def sweep_awake(
     """
     components, count = len(prior.log_weight), len(hypotheses.weight)
     status, seen = CONVERGED, -1
-    size = find_asked(n, len(likelihood.time) > 0, tones, asked)
+    size = find_asked(n, tones, asked)
     for turn in range(2 * count):
         h = turn % count
         awake = n <= AWAKE_ANSWERS or hypotheses.weight[h] >= ASLEEP_BELOW
@@ -327,8 +304,6 @@ def infer(
     status : the worst of the hypotheses that matter.
     """
     filter_answer(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch)
-    if len(likelihood.time) > 0:
-        filter_time(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch.column)
     total[0] = weigh(
         prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
     )

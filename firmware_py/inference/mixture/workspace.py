@@ -10,7 +10,6 @@ from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import (
     LISTENER_ENTRIES,
-    TIMED_LISTENER_ENTRIES,
     Believed,
     Expected,
     Hypotheses,
@@ -26,7 +25,6 @@ from firmware_py.inference.mixture.arrays import (
 )
 from firmware_py.inference.mixture.asked import Asked
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TIME_ROWS
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.model import Memory
 from firmware_py.inference.profiles import Listener
@@ -57,17 +55,16 @@ class Workspace(Memory):
 
     @classmethod
     def with_room_for(
-        cls, trials: int, unknowns: int, components: int, listeners: int, points: int, timed: bool,
-        wanders: bool,
-    ) -> Self:  # fmt: skip
+        cls, trials: int, unknowns: int, components: int, listeners: int, points: int, wanders: bool
+    ) -> Self:
         """Return a workspace for so many answers, and a model of these sizes.
 
         Parameters
         ----------
         trials, unknowns, components, listeners, points : int
             Of `points` frequencies the threshold is predicted at once.
-        timed, wanders : bool
-            Response times are evidence, attention may wander: there is room for them.
+        wanders : bool
+            Attention may wander: there is room for it.
         """
 
         def zeros(*shapes: tuple[int, ...]) -> Iterator[Array]:
@@ -75,16 +72,12 @@ class Workspace(Memory):
 
         hypotheses, square = components * listeners, (unknowns, unknowns)
         of_component, of_hypothesis = (components,), (hypotheses,)
-        times = trials if timed else 0
-        entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
         # The answers of one hypothesis, or one answer of each: the same kernels go over both. With
         # the sum, not the larger, the size of a workspace is a straight line in the answers.
         at_once = trials + hypotheses
         made = cls(
-            tones=Tones(
-                *np.zeros((3, trials), np.int64), *np.zeros((4, trials)), *np.zeros((1, times))
-            ),
-            likelihood=Likelihood(*np.zeros((8, at_once)), *np.zeros((3, times))),
+            tones=Tones(*np.zeros((3, trials), np.int64), *np.zeros((4, trials))),
+            likelihood=Likelihood(*np.zeros((8, at_once))),
             prior=Prior(*zeros(of_component, (components, unknowns), (components, *square))),
             asked=Asked(
                 *np.zeros((2, trials), np.int64),
@@ -92,11 +85,11 @@ class Workspace(Memory):
                 *np.zeros((1, components), np.int64),
                 *zeros(*[(components, *square)] * 3, of_component),
             ),
-            listeners=Listeners(*zeros((listeners, entries), (listeners,))),
+            listeners=Listeners(*zeros((listeners, LISTENER_ENTRIES), (listeners,))),
             hypotheses=Hypotheses(
                 np.zeros(hypotheses, np.int64),
                 *zeros(*[(hypotheses, trials)] * 3, (hypotheses, unknowns), (hypotheses, *square)),
-                *zeros(of_hypothesis, of_hypothesis, (hypotheses, TIME_ROWS, times)),
+                *zeros(of_hypothesis, of_hypothesis),
             ),
             wandering=Wandering(*zeros(*[(trials + 1,)] * 2, *[(trials if wanders else 0,)] * 3)),
             scratch=Scratch(
@@ -115,30 +108,22 @@ class Workspace(Memory):
         return made
 
 
-def write_prior(prior: PopulationPrior, timed: bool, out: Prior) -> None:
-    """Write the components of a prior; what is no knot has mean 0 and variance 1.
-
-    `timed`: the last unknown is the intercept of response times.
-    """
+def write_prior(prior: PopulationPrior, out: Prior) -> None:
+    """Write the components of a prior; what is no knot has mean 0 and variance 1."""
     knots, unknowns = len(prior.knots_hz), out.mean_db_hl.shape[1]
     for k, c in enumerate(prior.components):
         out.log_weight[k] = log(c.weight)
         out.mean_db_hl[k, :knots] = c.mean_db_hl
         out.covariance[k] = np.eye(unknowns)
         out.covariance[k, :knots, :knots] = c.covariance_db2
-        if timed:
-            out.covariance[k, -1, -1] = INTERCEPT_SD**2
 
 
 def write_listeners(listeners: list[Listener], out: Listeners) -> None:
     """Write the kinds of listeners, whose rates are at least `RATE_MIN`."""
     for g, listener in enumerate(listeners):
-        out.table[g, :LISTENER_ENTRIES] = (
+        out.table[g] = (
             listener.response_noise_db,
             max(listener.lapse_rate, RATE_MIN),
             max(listener.false_alarm_rate, RATE_MIN),
             listener.unsure_half_width_db,
         )
-        time = listener.response_time
-        if time is not None:
-            out.table[g, LISTENER_ENTRIES:] = time.slope, time.log_sd

@@ -13,7 +13,7 @@ from firmware_py.findings.statements import as_told
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.named_file import content_of
 from firmware_py.sessions.archive import UNFINISHED
-from firmware_py.sessions.session_record import start
+from firmware_py.sessions.start_time import start
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import reasons_at

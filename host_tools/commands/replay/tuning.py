@@ -7,15 +7,16 @@ from typing import ClassVar
 
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.tuning import Tuning
-from firmware_py.journal import Record, SealKey
+from firmware_py.journal import FORMAT_VERSION, Record, SealKey
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.platform.named_file import open_named
+from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.terms.events import Action, Event
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
-from host_tools.recordings.recorded_session import good_records, refuse_earlier
+from host_tools.recordings.recorded_session import good_records, not_replayed
 from host_tools.recordings.replayed import Verdict, code_of, elsewhere
 from host_tools.recordings.seals import seals_of
 
@@ -50,7 +51,8 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
     steps = _Steps()
     recovered, damage = good_records(path)
-    refuse_earlier(path, recovered, keys)
+    if recovered.format < FORMAT_VERSION:
+        raise not_replayed(recovered, replay_words(recovered.header), keys)
     try:
         state: TuningReplay = replay_from(TuningHeader, recovered.records, steps.watch)
     except ReplayError as error:

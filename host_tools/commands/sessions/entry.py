@@ -207,7 +207,7 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
         device=header.device,
         prior=header.prior,
         content=content,
-        recorded_by=header.recorded_by if header.is_earlier else "",
+        recorded_by="" if header.replays_here else header.recorded_by,
     )
 
 

@@ -9,8 +9,7 @@ from firmware_py.inference.construction import RATE_MAX
 from firmware_py.inference.trial_time import TrialTime
 from host_tools.research.methods.interface import Array, Stimulus, Task
 
-# Profiles whose model has no lapses and no false alarms; they are told the noise only.
-PROFILES_WITHOUT_RATES: Final = ("gp-pta-2015", "annealed-laplace")
+PAPER: Final = "gp-pta-2015"  # a model without lapses and false alarms: it is told the noise only
 
 
 class GpPta:
@@ -47,7 +46,7 @@ class GpPta:
         unsure_half_width_db: float | None = 0.0,
         time: TrialTime | None = None,
     ) -> None:
-        with_rates = told and profile not in PROFILES_WITHOUT_RATES
+        with_rates = told and profile != PAPER
         self._task, self._time = task, time
         self.estimator = ThresholdEstimator(
             profile,
@@ -58,7 +57,7 @@ class GpPta:
             unsure_half_width_db=unsure_half_width_db,
             age_years=task.age_years if person else None,
             sex=task.sex if person else None,
-            prior=None if profile in PROFILES_WITHOUT_RATES else task.prior,
+            prior=None if profile == PAPER else task.prior,
             level_limits_db_hl=task.level_limits_db_hl,
             frequency_range_hz=task.frequency_range_hz,
         )

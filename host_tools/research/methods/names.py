@@ -18,7 +18,6 @@ METHODS_FURTHER: Final = (
     "gp-pta-untold",
     "gp-pta-per-second",
     "gp-pta-age-sex",
-    "annealed-laplace",
     "staircase-asha-unbiased",
     "staircase-iso-unbiased",
     "schlittenlacher-gp",
@@ -26,5 +25,5 @@ METHODS_FURTHER: Final = (
 METHODS: Final = METHODS_USUAL + METHODS_FURTHER
 # Who makes use of a prior of one's own, and of an objective.
 USERS_OF_PRIOR: Final = ("gp-pta", "gp-pta-untold", "gp-pta-per-second", "gp-pta-age-sex")
-USERS_OF_OBJECTIVE: Final = (*USERS_OF_PRIOR, "gp-pta-2015", "annealed-laplace")
+USERS_OF_OBJECTIVE: Final = (*USERS_OF_PRIOR, "gp-pta-2015")
 METHODS_LEARNED: Final = ("cast", "de-vries")  # from a population

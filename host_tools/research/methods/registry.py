@@ -75,7 +75,6 @@ _MAKERS: Final[Mapping[str, Callable[[Task, Learned], Method]]] = {
     "gp-pta-untold": lambda task, _: GpPta(task, told=False),
     "gp-pta-per-second": lambda task, _: GpPta(task, told=False, time=TRIAL_TIME),
     "gp-pta-age-sex": lambda task, _: GpPta(task, person=True),
-    "annealed-laplace": lambda task, _: GpPta(task, "annealed-laplace"),
     "staircase-asha-unbiased": lambda task, _: StaircaseAsha(task, subtract_bias=True),
     "staircase-iso-unbiased": lambda task, _: StaircaseIso(task, subtract_bias=True),
     "schlittenlacher-gp": lambda task, _: SongGp(task, SCHLITTENLACHER),

@@ -24,7 +24,7 @@ void *calloc(size_t count, size_t size) { allocations++; return __libc_calloc(co
 void *realloc(void *old, size_t size) { allocations++; return __libc_realloc(old, size); }
 void *aligned_alloc(size_t to, size_t size) { allocations++; return __libc_memalign(to, size); }
 """
-TRIALS = {"default": 80, "annealed-laplace": 80, "gp-pta-2015": 60}
+TRIALS = {"default": 80, "gp-pta-2015": 60}
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,6 @@ class DataSet(NamedTuple):
     length: float
     sd_db: float
     noise_db: FloatArray
-    offset_sd_db: float
 
     def mean_at(self, x: FloatArray) -> FloatArray:
         intercept_db_hl, slope = reference.prior_mean_line(self.scale)
@@ -38,7 +37,7 @@ class DataSet(NamedTuple):
     def posterior(self) -> Posterior:
         return reference.laplace(
             self.x, self.level_db_hl, self.heard, self.mean_at,
-            self.length, self.sd_db, self.noise_db, self.offset_sd_db,
+            self.length, self.sd_db, self.noise_db,
         )  # fmt: skip
 
 
@@ -52,9 +51,7 @@ class State(NamedTuple):
     sd_db: FloatArray
 
 
-def random_data_set(
-    rng: np.random.Generator, trials: int, kind: str, scale: Scale, offset_sd_db: float
-) -> DataSet:
+def random_data_set(rng: np.random.Generator, trials: int, kind: str, scale: Scale) -> DataSet:
     """Draw one; `kind` says what is bad about it."""
     frequency_hz = np.exp(rng.uniform(np.log(125.0), np.log(8000.0), trials))
     if kind == "repeated tones":
@@ -76,7 +73,7 @@ def random_data_set(
     if kind == "contradictory":
         level_db_hl = np.where(heard, rng.uniform(-10.0, 40.0), rng.uniform(70.0, 120.0))
     length = reference.length_in_units_of(scale, float(length_bark))
-    return DataSet(scale, x, level_db_hl, heard, length, float(sd_db), noise_db, offset_sd_db)
+    return DataSet(scale, x, level_db_hl, heard, length, float(sd_db), noise_db)
 
 
 def run_kernels(
@@ -96,7 +93,7 @@ def run_kernels(
     mean_db, sd_db = np.full_like(x_star, np.nan), np.full_like(x_star, np.nan)
     residual_db = data.level_db_hl - data.mean_at(data.x)
     trials = Trials(data.x, residual_db, np.where(data.heard, 1.0, -1.0), data.noise_db)
-    covariance = Covariance(data.length, data.sd_db, data.offset_sd_db)
+    covariance = Covariance(data.length, data.sd_db)
     low, high = reference.warp([125.0, 8000.0], data.scale)
     interval = Interval(0.5 * (low + high), 0.5 * (high - low))
     rank = 0
@@ -127,12 +124,11 @@ class Rounding(NamedTuple):
 def rounding_of(data: DataSet, posterior: Posterior, x_star: FloatArray) -> Rounding:
     """Sizes of the terms that the results are summed from, times the rounding of one."""
     a = np.abs(posterior.weights_db)
-    smooth = reference.kernel(data.x, data.x, data.length, data.sd_db)
-    K = smooth + data.offset_sd_db**2
+    K = reference.kernel(data.x, data.x, data.length, data.sd_db)
     d = np.subtract.outer(data.x, data.x) / data.length
-    k_star = reference.kernel(data.x, x_star, data.length, data.sd_db, data.offset_sd_db)
+    k_star = reference.kernel(data.x, x_star, data.length, data.sd_db)
     evidence = float(a @ K @ a) + abs(posterior.log_evidence) + len(a)
-    gradient = np.array([a @ (smooth * d**2) @ a, 2.0 * a @ smooth @ a]) + 1e-13
+    gradient = np.array([a @ (K * d**2) @ a, 2.0 * a @ K @ a]) + 1e-13
     return Rounding(
         ROUNDING * (K @ a), ROUNDING * evidence, ROUNDING * gradient, ROUNDING * (k_star.T @ a)
     )

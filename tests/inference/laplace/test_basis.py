@@ -25,7 +25,7 @@ EXACT_DB = 1e-6
 def _functions(x: FloatArray, length: float, sd_db: float = 1.0) -> FloatArray:
     count = functions_needed(length, INTERVAL.half_width, 200)
     phi = np.full((count, len(x)), np.nan)
-    evaluate_functions(x, count, Covariance(length, sd_db, 0.0), INTERVAL, phi)
+    evaluate_functions(x, count, Covariance(length, sd_db), INTERVAL, phi)
     return phi
 
 
@@ -52,7 +52,7 @@ def test_functions_are_few_and_fewer_for_longer_lengths() -> None:
     counts = [functions_needed(length, INTERVAL.half_width, MOST) for length in LENGTHS_BARK]
     assert counts == sorted(counts, reverse=True)
     assert 0 < counts[0] <= MOST
-    assert counts[3] <= 28  # at 4 Bark, the median of the prior
+    assert counts[3] <= 28  # at 4 Bark, where the search begins
     assert functions_needed(1.5, INTERVAL.half_width, counts[0] - 1) == 0
 
 
@@ -61,7 +61,7 @@ def test_thresholds_are_those_of_the_dense_matrix(length: float) -> None:
     rng = np.random.default_rng(20260110)
     x_star = np.linspace(LOW, HIGH, 128)
     for trials in (MOST, 128):
-        data = random_data_set(rng, trials, "consistent", "bark", 28.0)
+        data = random_data_set(rng, trials, "consistent", "bark")
         data = data._replace(length=length, sd_db=15.0, noise_db=np.full(trials, 2.0))
         found = run_kernels(data, x_star)
         dense = run_kernels(data, x_star, dense=True)

@@ -26,7 +26,7 @@ from tests.reference import FloatArray
 
 SEED = 20261126
 KNOTS = 5
-UNKNOWNS = 12  # knots, bends, and the intercept of response times
+UNKNOWNS = 12  # knots, bends, and what fills up
 
 
 def _room(n: int) -> Asked:
@@ -42,10 +42,10 @@ def _tones(left: list[int], fraction: list[float]) -> Tones:
     bow_db = np.where(u > 0.0, 2.0, 0.0)
     at = np.array(left, np.int64)
     bend = np.where(u > 0.0, KNOTS + at, NOBODY)
-    return Tones(at, bend, np.ones(n, np.int64), u, bow_db, np.ones(n), np.zeros(n), np.zeros(0))
+    return Tones(at, bend, np.ones(n, np.int64), u, bow_db, np.ones(n), np.zeros(n))
 
 
-def _rows(tones: Tones, timed: bool) -> FloatArray:
+def _rows(tones: Tones) -> FloatArray:
     """Return what each tone sees of all unknowns, written down as `Places` says."""
     n = len(tones.left)
     rows, at = np.zeros((n, UNKNOWNS)), np.arange(n)
@@ -53,7 +53,6 @@ def _rows(tones: Tones, timed: bool) -> FloatArray:
     off = tones.fraction > 0.0
     rows[at[off], tones.left[off] + 1] += tones.fraction[off]
     rows[at[off], tones.bend[off]] += tones.bow_db[off]
-    rows[:, -1] = 1.0 if timed else 0.0
     return rows
 
 
@@ -63,21 +62,21 @@ PLACES = st.lists(
 )  # fmt: skip
 
 
-@given(PLACES, st.booleans(), st.integers(0, 2**32 - 1))
+@given(PLACES, st.integers(0, 2**32 - 1))
 def test_the_posterior_of_all_follows_from_that_of_the_asked(
-    places: list[tuple[int, float]], timed: bool, seed: int
+    places: list[tuple[int, float]], seed: int
 ) -> None:
     """Known sites: a linear regression over all unknowns has the same mean and covariance."""
     rng = np.random.default_rng(seed)
     tones = _tones(*map(list, zip(*places, strict=True)))
     n, asked = len(places), _room(len(places))
-    size = find_asked(n, timed, tones, asked)
+    size = find_asked(n, tones, asked)
     a = rng.normal(size=(UNKNOWNS, UNKNOWNS))
     prior_db2 = a @ a.T + 0.5 * np.eye(UNKNOWNS)
     scratch = scratch_for(UNKNOWNS, n)
     make_component(size, 0, prior_db2, asked, scratch.product, scratch.column)
 
-    rows, tau, nu = _rows(tones, timed), rng.uniform(0.0, 2.0, n), rng.normal(size=n)
+    rows, tau, nu = _rows(tones), rng.uniform(0.0, 2.0, n), rng.normal(size=n)
     expected_db2 = np.linalg.inv(np.linalg.inv(prior_db2) + rows.T @ (tau[:, np.newaxis] * rows))
     expected = expected_db2 @ rows.T @ nu
 
@@ -103,8 +102,6 @@ def test_the_posterior_of_all_follows_from_that_of_the_asked(
         if tones.fraction[i] > 0.0:
             assert asked.unknown[among_tones.left[i] + 1] == tones.left[i] + 1
             assert asked.unknown[among_tones.bend[i]] == tones.bend[i]
-    if timed:
-        assert asked.unknown[size - 1] == UNKNOWNS - 1
 
 
 @pytest.mark.parametrize(

@@ -293,11 +293,11 @@ def _run(
     """Run the kernel on one knot; return log evidence, status, and mean and variance."""
     n = len(answers)
     at_the_knot = np.zeros(n, np.int64), np.full(n, -1)
-    tones = Tones(*at_the_knot, np.array(answers, np.int64), *np.zeros((4, n)), *np.zeros((1, 0)))
+    tones = Tones(*at_the_knot, np.array(answers, np.int64), *np.zeros((4, n)))
     likelihood = Likelihood(
         np.array(margin_db), np.full(n, noise_db**2), np.zeros(n), np.full(n, rate),
         np.full(n, rate), np.array(answers, np.float64), np.full(n, rate),
-        np.full(n, 1.0 - 2.0 * rate), *np.zeros((3, 0)),
+        np.full(n, 1.0 - 2.0 * rate),
     )  # fmt: skip
     sites, posterior = Sites(*np.zeros((3, n))), arrays.Gaussian(np.zeros(1), np.zeros((1, 1)))
     scratch = scratch_for(1, n)

@@ -75,9 +75,9 @@ def test_another_model_is_told_every_answer_in_its_order() -> None:
 def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> None:
     session = session_of(TWO_BUTTONS)
     unsure = session.result.ears[0].tones_unsure
-    comparison = Comparison.of(session, Supposition(profile="annealed-laplace"))
+    comparison = Comparison.of(session, Supposition(profile="gp-pta-2015"))
     assert comparison.remarks == [
-        f"annealed-laplace has no use for the {unsure} unsure answers; they are left out"
+        f"gp-pta-2015 has no use for the {unsure} unsure answers; they are left out"
     ]
 
     known = replay_session(of_a_person(tmp_path, Person(67.0, "F")))
@@ -171,7 +171,7 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
 
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
     session = session_of(LEFT_S2.parent / "masked.journal")
-    comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
+    comparison = Comparison.of(session, Supposition.of("gp-pta-2015", None, None))
     title = "UNCALIBRATED: levels are nominal"
     facts, figures, _key = comparison_sheet(comparison, title)["sections"][0]["blocks"]
     assert facts["facts"][1] == [{"code": "fact-calibration"}, title]

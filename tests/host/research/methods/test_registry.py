@@ -11,7 +11,7 @@ from firmware_py import ThresholdEstimator
 from host_tools.errors import HostError
 from host_tools.research.methods.cast import standard_patterns
 from host_tools.research.methods.de_vries import standard_mixture
-from host_tools.research.methods.gp_pta import PROFILES_WITHOUT_RATES, GpPta
+from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Banded, Task
 from host_tools.research.methods.registry import (
     NOTHING_LEARNED,
@@ -89,6 +89,5 @@ def test_the_noise_is_told_or_not() -> None:
 
 
 def test_the_paper_knows_no_lapses() -> None:
-    assert "gp-pta-2015" in PROFILES_WITHOUT_RATES
     with pytest.raises(ValueError, match="lapse_rate"):
         ThresholdEstimator("gp-pta-2015", lapse_rate=0.01)
