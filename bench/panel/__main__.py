@@ -126,7 +126,7 @@ HEADS: Final = ["without", "tests that differ", *MEASURES]
 
 def _run(changes: Sequence[dict[str, str]], every: int) -> None:
     check = install([Change(**each) for each in changes])
-    from bench.panel.people import tests
+    from bench.panel.rows import tests
 
     found = {f"{each.row} {each.name}": asdict(each.run()) for each in [*tests()][::every]}
     check()
