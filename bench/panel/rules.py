@@ -74,19 +74,10 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "seven dead zones": _one_kind_of_listener("dead_zones=((3.5, 0.6), (13.0, 0.4))"),
     # What is found.
     "inferred bands": (Change(f"{EAR}.inferred_bands", "suppose = list"),),
+    "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
     "settled frequencies": (
         Change(f"{EAR}.threshold_estimates", "ThresholdEstimates.settled_hz = lambda self: []"),
     ),
-    "limit frequencies": (Change(f"{EAR}.stopping", "1", "LIMIT_FREQUENCIES"),),
-    "the climb": (
-        Change(
-            f"{EAR}.objective",
-            "best_within_reach = lambda objective, estimator, levels, excluded_hz: "
-            "objective.choose(estimator, [levels.ceiling_db_hl(f) for f in "
-            "estimator.candidate_frequencies_hz], excluded_hz)",
-        ),
-    ),
-    "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
     "several silences below": (Change(f"{EAR}.marks", "1", "SILENT_BELOW_MIN"),),
     "answers against": (Change(f"{EAR}.marks", "1000", "AGAINST_TONES"),),
     "wider at 250 Hz": (Change(f"{INFERENCE}.enough", "{}", "WIDER_AT_HZ"),),

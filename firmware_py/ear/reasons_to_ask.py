@@ -27,7 +27,7 @@ from firmware_py.ear.ear import EarTest
 from firmware_py.ear.familiarisation import Familiarisation
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import story_reason
-from firmware_py.ear.objective import Objective, best_within_reach
+from firmware_py.ear.objective import Objective
 from firmware_py.ear.retest import Retest, retest_of
 from firmware_py.ear.stopping import Stop
 from firmware_py.inference.stories import Suspicion
@@ -219,7 +219,8 @@ class MostInformative(ReasonToAsk):
             exhausted_hz += ear.audiogram.settled_hz()
         if {*exhausted_hz} >= {*known_hz}:
             exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
-        stimulus = best_within_reach(objective, ear.estimator, levels, exhausted_hz)
+        allowed_db_hl = [levels.ceiling_db_hl(f) for f in known_hz]
+        stimulus = objective.choose(ear.estimator, allowed_db_hl, exhausted_hz)
         tone = levels.tone(self.purpose, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
 

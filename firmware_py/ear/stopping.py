@@ -15,7 +15,6 @@ from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.settings import Settings
 
 LIMIT_TONES: Final = enough.LIMIT_ANSWERS
-LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
 CATCHES_BEFORE_HEARS_ALL: Final = 3
 
 
@@ -147,11 +146,8 @@ class StoppingRule:
         tally, silent = self._tally, self._audiogram.marks.all_silent_at_limit()
         if tally.answered == 0 and tally.tones >= self._settings.tones_max:
             return True
-        frequencies = min(LIMIT_FREQUENCIES, len(self._audiogram.frequencies_hz))
-        return (
-            len(silent) >= frequencies
-            and silent.total() >= LIMIT_TONES
-            and (tally.answered == 0 or self._audiogram.common_side() == Outcome.NO_RESPONSE)
+        return silent.total() >= LIMIT_TONES and (
+            tally.answered == 0 or self._audiogram.common_side() == Outcome.NO_RESPONSE
         )
 
     def _hears_all(self) -> bool:

@@ -12,7 +12,7 @@ from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS
-from firmware_py.ear.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
+from firmware_py.ear.stopping import LIMIT_TONES
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.session.ear_result import result_of
@@ -218,7 +218,7 @@ def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_
     at_limit_hz = [play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0]
 
     assert LIMIT_TONES <= len(at_limit_hz) <= 2 * LIMIT_TONES
-    assert len(set(at_limit_hz)) >= LIMIT_FREQUENCIES
+    assert len(set(at_limit_hz)) >= 4
 
 
 def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:

@@ -85,7 +85,7 @@ assert tuple(_MAKERS) == METHODS
 GROUP: Final = "gp_pta.methods"
 OBJECTIVES: Final = "gp_pta.objectives"
 WANTED: Final = ("next_stimulus", "observe", "threshold")
-WANTED_OF_OBJECTIVE: Final = ("choose", "worth")
+WANTED_OF_OBJECTIVE: Final = ("choose",)
 
 
 def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Method:
