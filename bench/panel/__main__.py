@@ -120,15 +120,16 @@ MEASURES: Final[dict[str, Callable[[Mapping[str, Any]], float | None]]] = {
     "uncertain": lambda found: found["uncertain"],
     "silently wrong": lambda found: 100.0 * found["wrong"],
     "doubted": lambda found: 100.0 * found["doubted"],
+    "inferred far off": lambda found: 100.0 * found["far_inferred"],
 }
 HEADS: Final = ["without", "tests that differ", *MEASURES]
 
 
 def _run(changes: Sequence[dict[str, str]], every: int) -> None:
     check = install([Change(**each) for each in changes])
-    from bench.panel.rows import tests
+    from bench.panel.rows import sittings
 
-    found = {f"{each.row} {each.name}": asdict(each.run()) for each in [*tests()][::every]}
+    found = {f"{each.row} {each.name}": asdict(each.run()) for each in [*sittings()][::every]}
     check()
     json.dump(found, sys.stdout)
 

@@ -25,7 +25,12 @@ from host_tools.research.study.ears import odd_ears, standard_ears
 from host_tools.research.study.listener import session_seed
 from host_tools.research.study.robustness import PROCEDURE, RATE
 from host_tools.research.study.robustness_cases import CASES
-from host_tools.research.study.robustness_judged import FAR_DB, false_statements, is_valid
+from host_tools.research.study.robustness_judged import (
+    FAR_DB,
+    false_statements,
+    inferred_far_off,
+    is_valid,
+)
 from host_tools.research.study.robustness_sessions import ears_of_case, sitting_of, units_of
 
 EARS: Final = 4  # of a row of the study; of odd ears, one of each family
@@ -48,6 +53,7 @@ class Ending:
     uncertain: int  # thresholds said to be measured, that may be the other ear's
     wrong: bool  # something false is said of an ear that is said to be valid
     doubted: bool  # an ear is not said to be valid
+    far_inferred: bool  # an inferred threshold is far off, outside its band
 
 
 Bounds = Callable[[EarResult, float], tuple[float, float]]
@@ -86,17 +92,15 @@ class Somebody:
 
 
 @dataclass(frozen=True)
-class Test:
+class Sitting:
     """A test of the panel."""
-
-    __test__ = False
 
     row: str
     name: str
     run: Callable[[], Ending]
 
 
-def tests() -> Iterator[Test]:
+def sittings() -> Iterator[Sitting]:
     """Yield all tests, row by row: each begins anew, and is the same in every process."""
     for case in CASES:
         if case.run == PROCEDURE:
@@ -105,11 +109,11 @@ def tests() -> Iterator[Test]:
                 sitting = sitting_of(unit)
                 truths = {str(ear): truth for ear, truth in sitting.truths.items()}
                 bounds = partial(_by_air, truths)
-                yield Test(case.name, unit.ear.name, partial(_end, sitting.test, truths, bounds))
+                yield Sitting(case.name, unit.ear.name, partial(_end, sitting.test, truths, bounds))
     for row, number, who in _others():
         name = f"{row}:{number}"
         test = partial(who.test, session_seed(name, 1))
-        yield Test(row, name, partial(_end, test, dict(who.by_air), who.truth_db_hl))
+        yield Sitting(row, name, partial(_end, test, dict(who.by_air), who.truth_db_hl))
 
 
 def _others() -> Iterator[tuple[str, int, Somebody]]:
@@ -152,11 +156,8 @@ def _end(make: Callable[[], SimulatedTest], truths: dict[str, Audiogram], bounds
     result = test.run()
     found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, bounds)]
     sure = [(error_db, covered) for error_db, covered, uncertain in found if not uncertain]
-    by_air = [ear for ear in result.ears if not ear.route.by_bone]
-    said = false_statements(
-        replace(result, ears=tuple(by_air)),
-        {ear_named(ear): truth for ear, truth in truths.items()},
-    )
+    by_air = replace(result, ears=tuple(ear for ear in result.ears if not ear.route.by_bone))
+    of_ears = {ear_named(ear): truth for ear, truth in truths.items()}
     return Ending(
         test.seconds,
         sum(ear.tones for ear in result.ears),
@@ -164,8 +165,9 @@ def _end(make: Callable[[], SimulatedTest], truths: dict[str, Audiogram], bounds
         sum(min(abs(error_db), ERROR_DB_MAX) ** 2 for error_db, _ in sure),
         sum(covered for _, covered in sure),
         len(found) - len(sure),
-        any(said) or _wrong_by_bone(result, bounds),
+        any(false_statements(by_air, of_ears)) or _wrong_by_bone(result, bounds),
         not all(map(is_valid, result.ears)),
+        inferred_far_off(by_air, of_ears),
     )
 
 

@@ -33,7 +33,7 @@ def _without_story(name: str) -> tuple[Change, ...]:
 
 
 def _one_kind_of_listener(kinds: str) -> tuple[Change, ...]:
-    code = f"PROFILES['default'] = replace(_DEFAULT, {kinds})"
+    code = f"import dataclasses\nPROFILES['default'] = dataclasses.replace(_DEFAULT, {kinds})"
     return (Change(f"{INFERENCE}.profiles", code),)
 
 
@@ -51,7 +51,12 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
         Change(f"{EAR}.catch_trials", "CatchTrials.due = lambda self, number: False"),
     ),
     # Those of a session.
-    "which-ear": _without_of_session("WhichEarIsWhich"),
+    "which-ear": (
+        Change(
+            f"{SESSION}.which_ear",
+            "EarCheck.under_way = property(lambda self: False, lambda self, value: None)",
+        ),
+    ),
     "behind-noise": _without_of_session("BehindNoise"),
     "asked-again": _without_of_session("AskedAgain", "AskedAgainElsewhere"),
     "more-noise": _without_of_session("MoreNoise"),
@@ -67,7 +72,9 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "heard across": (
         Change(f"{EAR}.listening", "Listening._may_be_heard_across = lambda self: False"),
     ),
-    "listener of the other ear": (Change(f"{SESSION}.by_air", "Air.let_begin = Way.let_begin"),),
+    "listener of the other ear": (
+        Change(f"{SESSION}.by_air", "Air.let_begin = lambda self: None"),
+    ),
     "nine kinds of listeners": _one_kind_of_listener(
         "kinds=(Listener(3.2, 0.01, 0.01, 0.8), Listener(3.0, 0.1, 0.05, 0.2))"
     ),
