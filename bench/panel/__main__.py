@@ -24,6 +24,7 @@ from typing import Any, Final
 from bench.panel.changes import Change, install
 from bench.panel.constants import constants
 from bench.panel.rules import RULES
+from firmware_py.platform.program import run_program
 from host_tools.terminal import markdown
 
 NOTHING: Final = "nothing"
@@ -135,4 +136,4 @@ def _run(changes: Sequence[dict[str, str]], every: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_program(main))
