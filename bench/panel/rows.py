@@ -27,6 +27,7 @@ from host_tools.research.study.robustness import PROCEDURE, RATE
 from host_tools.research.study.robustness_cases import CASES
 from host_tools.research.study.robustness_judged import (
     FAR_DB,
+    Truths,
     false_statements,
     inferred_far_off,
     is_valid,
@@ -68,9 +69,13 @@ class Somebody:
     noise_db: float
     settings: Mapping[str, Any]
 
+    @property
+    def truths(self) -> Truths:
+        return {ear_named(ear): truth for ear, truth in self.by_air.items()}
+
     def test(self, seed: int) -> SimulatedTest:
         listener = SimulatedListener(
-            {ear_named(ear): truth for ear, truth in self.by_air.items()},
+            self.truths,
             response_noise_db=self.noise_db,
             lapse_rate=RATE,
             false_alarm_rate=RATE,
@@ -81,11 +86,10 @@ class Somebody:
 
     def truth_db_hl(self, ear: EarResult, frequency_hz: float) -> tuple[float, float]:
         """Return the lowest and highest true threshold: by bone it may be either cochlea's."""
-        side = ear.route.ear
         if not ear.route.by_bone:
-            return (self.by_air[side].threshold_db_hl(frequency_hz),) * 2
+            return _by_air(self.truths, ear, frequency_hz)
         found = [
-            self.head.bone_threshold_db_hl(self.by_air, side, frequency_hz, alone=alone)
+            self.head.bone_threshold_db_hl(self.by_air, ear.route.ear, frequency_hz, alone=alone)
             for alone in (True, False)
         ]
         return min(found), max(found)
@@ -107,13 +111,13 @@ def sittings() -> Iterator[Sitting]:
             ears = ears_of_case(case, EARS if case.ears_factor == 1 else 1, None)
             for unit in units_of(case, ears, 1):
                 sitting = sitting_of(unit)
-                truths = {str(ear): truth for ear, truth in sitting.truths.items()}
-                bounds = partial(_by_air, truths)
-                yield Sitting(case.name, unit.ear.name, partial(_end, sitting.test, truths, bounds))
+                bounds = partial(_by_air, sitting.truths)
+                run = partial(_end, sitting.test, sitting.truths, bounds)
+                yield Sitting(case.name, unit.ear.name, run)
     for row, number, who in _others():
         name = f"{row}:{number}"
         test = partial(who.test, session_seed(name, 1))
-        yield Sitting(row, name, partial(_end, test, dict(who.by_air), who.truth_db_hl))
+        yield Sitting(row, name, partial(_end, test, who.truths, who.truth_db_hl))
 
 
 def _others() -> Iterator[tuple[str, int, Somebody]]:
@@ -144,20 +148,17 @@ def _others() -> Iterator[tuple[str, int, Somebody]]:
             yield row, number, Somebody(by_air, head, noise_db, settings)
 
 
-def _by_air(
-    truths: Mapping[str, Audiogram], ear: EarResult, frequency_hz: float
-) -> tuple[float, float]:
-    return (truths[ear.route.ear].threshold_db_hl(frequency_hz),) * 2
+def _by_air(truths: Truths, ear: EarResult, frequency_hz: float) -> tuple[float, float]:
+    return (truths[ear_named(ear.route.ear)].threshold_db_hl(frequency_hz),) * 2
 
 
-def _end(make: Callable[[], SimulatedTest], truths: dict[str, Audiogram], bounds: Bounds) -> Ending:
+def _end(make: Callable[[], SimulatedTest], truths: Truths, bounds: Bounds) -> Ending:
     """Run a test, and compare what is said with the truth."""
     test = make()
     result = test.run()
     found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, bounds)]
     sure = [(error_db, covered) for error_db, covered, uncertain in found if not uncertain]
     by_air = replace(result, ears=tuple(ear for ear in result.ears if not ear.route.by_bone))
-    of_ears = {ear_named(ear): truth for ear, truth in truths.items()}
     return Ending(
         test.seconds,
         sum(ear.tones for ear in result.ears),
@@ -165,9 +166,9 @@ def _end(make: Callable[[], SimulatedTest], truths: dict[str, Audiogram], bounds
         sum(min(abs(error_db), ERROR_DB_MAX) ** 2 for error_db, _ in sure),
         sum(covered for _, covered in sure),
         len(found) - len(sure),
-        any(false_statements(by_air, of_ears)) or _wrong_by_bone(result, bounds),
+        any(false_statements(by_air, truths)) or _wrong_by_bone(result, bounds),
         not all(map(is_valid, result.ears)),
-        inferred_far_off(by_air, of_ears),
+        inferred_far_off(by_air, truths),
     )
 
 

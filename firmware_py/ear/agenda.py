@@ -1,7 +1,7 @@
-"""What comes next, of an ear and of a session alike: the first thing that an ordered list proposes.
+"""What comes next, of an ear and of a session alike: what an ordered list of reasons proposes.
 
-A reason to ask is a pure function of what is known. It proposes steps, or nothing; the agenda takes
-the first that there are, and whoever owns the list does them.
+A reason to ask is a pure function of what is known. It proposes steps, or nothing; whoever owns the
+list does them, reason by reason, until one ends the search.
 """
 
 from collections.abc import Callable, Iterable, Sequence

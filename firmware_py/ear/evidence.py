@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Final, Self, TypeGuard
 
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
@@ -58,7 +58,7 @@ class Evidence:
     @cached_property
     def tones(self) -> list[Observation]:
         """Return the tones whose answers the estimator has, in its order."""
-        return [e for e in self.given if isinstance(e, Observation) and not is_catch(e)]
+        return [each for each in self.given if _is_tone(each)]
 
     @cached_property
     def observations(self) -> list[Observation]:
@@ -82,10 +82,7 @@ class Evidence:
 
     def up_to(self, tones: int) -> Self:
         """Return it as if nothing had come after so many tones, no pause and no press either."""
-        places = [
-            place for place, each in enumerate(self.given, 1)
-            if isinstance(each, Observation) and not is_catch(each)
-        ]  # fmt: skip
+        places = [place for place, each in enumerate(self.given, 1) if _is_tone(each)]
         return replace(self, given=self.given[: places[tones - 1] if tones else self.before_own])
 
     def of_own(self, threshold: Curves) -> Self:
@@ -94,6 +91,10 @@ class Evidence:
         return replace(
             self, given=given, of_either=either, before_own=len(given), threshold=threshold
         )
+
+
+def _is_tone(item: Item) -> TypeGuard[Observation]:
+    return isinstance(item, Observation) and not is_catch(item)
 
 
 def is_catch(observation: Observation) -> bool:

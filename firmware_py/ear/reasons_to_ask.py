@@ -1,6 +1,6 @@
 """Which tone of an ear comes next, and why: the reasons to ask, in order.
 
-After every answer they are asked from the first, and the first that proposes something is due. What
+After every answer they are asked from the first, and the first that proposes to ask is due. What
 goes on, familiarisation and retest, is interrupted by `INTERRUPTS` only. An ear is over when none
 proposes anything. They change nothing: what is proposed, `EarTest.do` does.
 """

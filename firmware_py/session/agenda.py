@@ -1,8 +1,8 @@
 """What comes next in a test: the reasons of a session, in order, around those of its ears.
 
-After every answer they are asked from the first, and the first that proposes something is done.
-They change nothing: what is proposed, `HearingTest` does. A test is over when none proposes
-anything.
+After every answer they are asked from the first, and what they propose is done until a step ends
+the search. They change nothing: what is proposed, `HearingTest` does. A test is over when no step
+ends it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -173,7 +173,10 @@ class AskedAgainElsewhere:
 
 
 class MoreNoise:
-    """A gap of one ear would explain a threshold of the other: a tone by air with more noise."""
+    """A gap of one ear would explain a threshold of the other: a tone with more noise.
+
+    By bone, what is still due behind noise, wherever the vibrator is.
+    """
 
     words = "`more-noise`"
 

@@ -58,7 +58,7 @@ class Air(Way):
 
     def let_begin(self) -> None:
         """Let the ear begin with what the other one told of the listener."""
-        other = self.skull.ears.get(replace(self.route, ear=self.route.noise.ear))
+        other = self.skull.ears.get(self.route.noise)
         if other is None or not (other.found and other.observations) or self.ear.begun:
             return
         if other.outcome != Outcome.UNRELIABLE:
