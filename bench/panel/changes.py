@@ -1,7 +1,7 @@
 """Changes of the product for one process: another value of a constant, code after a module.
 
-The source is changed as it is imported, so that what is derived from a constant follows it. What is
-compiled beforehand, as kernels are, does not change.
+The source is changed as it is imported, so that what is derived from a constant follows it. Kernels
+that were compiled before do not.
 """
 
 import ast

@@ -39,6 +39,7 @@ ERROR_DB_MAX: Final = 60.0  # of a deaf ear a number is infinitely wrong
 DEAF: Final = Audiogram((1000.0,), (inf,))
 NORMAL: Final = Audiogram((250.0, 8000.0), (0.0, 5.0))
 BONE: Final = "air, bone"
+PERHAPS_DB: Final = {2.0: 3.0, 4.0: 8.0}  # within so much of the threshold, by the noise
 SOMEBODY: Final = Operator(hears=OPERATOR)  # is asked who hears the tones of a deaf ear
 
 
@@ -70,6 +71,11 @@ class Somebody:
     settings: Mapping[str, Any]
 
     @property
+    def perhaps_db(self) -> float:
+        """Return how near the threshold the second button is pressed, if there is one."""
+        return PERHAPS_DB[self.noise_db] if self.settings.get("unsure_button") else 0.0
+
+    @property
     def truths(self) -> Truths:
         return {ear_named(ear): truth for ear, truth in self.by_air.items()}
 
@@ -81,6 +87,7 @@ class Somebody:
             false_alarm_rate=RATE,
             seed=seed,
             head=self.head,
+            unsure_half_width_db=self.perhaps_db,
         )
         return SimulatedTest(Settings(seed=seed, **self.settings), listener, operator=SOMEBODY)
 
@@ -122,8 +129,9 @@ def sittings() -> Iterator[Sitting]:
 
 def _others() -> Iterator[tuple[str, int, Somebody]]:
     of = {ear.name: ear.audiogram for ear in standard_ears()}
-    n1, n3, n5, n6, s2 = (of[name] for name in ("N1", "N3", "N5", "N6", "S2"))
-    odd = [odd_ears(family, 1)[0].audiogram for family in ODD_EARS]
+    n1, n3, n5, n6, s1, s2 = (of[name] for name in ("N1", "N3", "N5", "N6", "S1", "S2"))
+    odd_by_name = {family: odd_ears(family, 1)[0].audiogram for family in ODD_EARS}
+    odd, cliff, ski = [*odd_by_name.values()], odd_by_name["cliff"], odd_by_name["ski-slope"]
     clinical = {"conduct": "clinical"}
     rows: list[tuple[str, list[tuple[Audiogram, Audiogram]], Head, Mapping[str, Any]]] = [
         ("clinical", [(n1, n3), (n3, n6), (s2, s2), (n5, n1)], Head(), clinical),
@@ -131,9 +139,12 @@ def _others() -> Iterator[tuple[str, int, Somebody]]:
         ("confirmed", [(n1, n3), (s2, n3)], Head(), {"confirm": "hughson-westlake"}),
         ("ask-all", [(n1, n3), (s2, n5)], Head(), {"ask_all": True}),
         ("normal", [(NORMAL, NORMAL)] * 4, Head(), {}),
+        ("perhaps", [(n1, n3), (n3, n5), (s2, n1), (s1, s2)], Head(), {"unsure_button": True}),
         ("deaf", [(DEAF, n1), (n3, DEAF), (DEAF, DEAF), (DEAF, of["N7"])], Head(), {}),
         ("masked", [(n1, n6), (n6, n1), (NORMAL, n5), (n3, of["N7"])], Head(), {}),
         ("bone", [(n1, n3), (n3, n3), (s2, n1), (NORMAL, n5)], Head(), {"routes": BONE}),
+        ("bone-steep", [(s1, s1), (s1, s2), (cliff, n3), (ski, ski)], Head(),
+         {"routes": BONE}),
         ("bone-gap-30", [(n3, n1), (n5, n3), (n3, n3), (n6, n1)], Head({RIGHT: 30.0}),
          {"routes": BONE}),
         ("bone-gap-both", [(n5, n5), (n6, n5), (n5, n6), (n5, n5)],

@@ -54,10 +54,14 @@ class Ask:
 
 @dataclass(frozen=True)
 class End:
-    """End the ear, whatever other reasons say; this ends the search."""
+    """End the ear, whatever other reasons say; this ends the search.
+
+    `tones`: what was answered after so many tones counts for nothing; None: all counts.
+    """
 
     outcome: Outcome
     why: Reasons
+    tones: int | None = None
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,16 @@ unsure means outside the estimator, each phase says.
 
 from dataclasses import replace
 
-from firmware_py.ear.agenda import take_first
+from firmware_py.ear.agenda import End, take_first
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS, Objective
 from firmware_py.ear.reasons_to_ask import BY_NAME, INTERRUPTS, REASONS_TO_ASK, Look
-from firmware_py.inference.stories import Story
+from firmware_py.inference.stories import Story, Suspicion
 from firmware_py.terms.events import OTHER_EAR
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
+from firmware_py.terms.reasons import Reasons
 
 
 def next_presentation(ear: EarTest, number: int, objective: Objective = BITS) -> Presentation:
@@ -79,6 +80,8 @@ def _choose(ear: EarTest, *, answered: bool = True) -> None:
     """Find what is due now, or that the ear is over; `answered`: what counts was answered."""
     look = Look(ear, answered)
     if take_first(INTERRUPTS, look, ear.do) or _goes_on(ear):
+        if ear.listening.kept_tones is not None:
+            _look_for_change(ear)
         return
     if ear.due is not None:
         BY_NAME[ear.due.why].finish(ear)
@@ -111,9 +114,17 @@ def end_check(ear: EarTest, passed: bool = False) -> None:
     why, story = listening.why, listening.end()
     if passed and ear.silent_with_noise and story.story == Story.SILENT:
         listening.equipment_heard_by = OTHER_EAR  # somebody listens: the silence is this ear's
-    elif not passed and listening.checks == CHECKS_MAX:
-        ear.outcome, ear.why, ear.due = Outcome.UNRELIABLE, why, None
+    elif not passed and (end := _end_unpassed(ear, story, why)) is not None:
+        ear.do(end)
+        if ear.listening.kept_tones is not None:
+            _look_for_change(ear)
         return
     else:
         ear.go_back(story.began)
     _choose(ear, answered=False)
+
+
+def _end_unpassed(ear: EarTest, story: Suspicion, why: Reasons) -> End | None:
+    """Return the end of an ear whose check nobody passed; None: it goes on."""
+    last = ear.listening.checks == CHECKS_MAX
+    return ear.end_before(story) or (End(Outcome.UNRELIABLE, why) if last else None)

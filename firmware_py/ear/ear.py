@@ -148,7 +148,10 @@ class EarTest:
         match step:
             case Ask():
                 self.due = step
-            case End(outcome, why):
+            case End(outcome, why, tones):
+                if tones is not None:
+                    self.go_back(tones)
+                    self.listening.kept_tones = tones
                 self.outcome, self.why, self.due = outcome, why, None
             case Forget(answers, why):
                 self.attention.forget_by(why, answers)
@@ -164,6 +167,17 @@ class EarTest:
             case ExpectChecks(count):
                 self.attention.checks_expected = count
         return isinstance(step, Ask | End)
+
+    def end_before(self, story: Suspicion) -> End | None:
+        """Return the end that the answers before a story were enough for; None: they were not."""
+        now = self.evidence
+        self.belief.take(now.up_to(story.began))
+        stop = self.rule.judge()
+        complete = self.bracketing.next_tone() is None
+        self.belief.take(now)
+        if stop is None or not stop.enough or stop.cap is not None or not complete:
+            return None
+        return End(stop.outcome, stop.why, story.began)
 
     def observe(self, observation: Observation, pressed: bool | None = None) -> None:
         """Take an answer into account, that to a catch trial or to the retest as well.

@@ -4,7 +4,8 @@ The estimator tells how probable it is that the listener fell silent, presses wh
 presses without any relation to the tones. The test breaks off, tells the operator, and checks: with
 a tone that was clearly heard before, or with silences and such tones in turn. When that is passed,
 at the operator's word, or after a minute, what the story explains away is asked again. After two
-such checks the ear ends without a result.
+such checks the ear ends without a result. If nobody passes, and what was answered before the story
+began was enough, the ear ends with that.
 """
 
 from typing import Final
@@ -72,6 +73,8 @@ class Listening:
         self.last_why: Reasons = ()  # of the last one about the listener
         self.equipment_asked = False  # whether the operator was asked who hears its tones
         self.equipment_heard_by = ""  # "operator" or "other-ear", by their word; "": nobody
+        # Nobody passed, and the answers to so many tones had been enough: the ear ended by them.
+        self.kept_tones: int | None = None
         self.change: Suspicion | None = None  # of the listener; None: nothing made one look
 
     @property

@@ -136,7 +136,7 @@ class StoryInDoubt(ReasonToAsk):
             return ()
         if ear.listening.checks == CHECKS_MAX:
             why = story_reason(story, ear.evidence.tones, ear.route)
-            return (End(Outcome.UNRELIABLE, (why,)),)
+            return (ear.end_before(story) or End(Outcome.UNRELIABLE, (why,)),)
         return self.check(story)
 
     def check(self, story: Suspicion) -> Steps:

@@ -16,8 +16,8 @@ route are taken to be all off by the same (`terms/level.py`).
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
 conduction has no number, for the skin may have felt it or it lies beyond the vibrator, the gap is
-inferred from those that were measured (`inferred_gap.py`), and is called if it is 15 dB and more
-more likely than not; it is said which were inferred. That there is none is not inferred.
+inferred: as much larger than usual as those that were measured. It is called if it is 15 dB and
+more with more than even odds; it is said which were inferred. That there is none is not inferred.
 
 No probability is told of a gap that is a bound, nor of a mean with a gap in it that no ear has.
 """
@@ -25,11 +25,10 @@ No probability is told of a gap that is a bound, nor of a mean with a gap in it 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from math import hypot
+from statistics import fmean
 from typing import Any, Final
 
 from firmware_py.findings.convention import in_convention
-from firmware_py.findings.inferred_gap import infer_sum
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.level import Level, Spread
 from firmware_py.terms.outcomes import Bound, Outcome
@@ -43,6 +42,7 @@ GAP_DB: Final = 15.0
 NORMAL_BONE_DB_HL: Final = 20.0
 TYPE_HZ: Final = (500, 1000, 2000)
 _ALSO_TELLS_HZ: Final = 4000  # of the gaps there, if they are not measured
+ALIKE_SD_DB: Final = 8.0  # of a gap about those beside it, over the shipped prior
 CALLED: Final = 0.5  # so likely a gap is called one
 SURE: Final = 0.95  # a type of loss that is less likely is only probable
 # A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
@@ -54,7 +54,6 @@ Pair = tuple[Level, Level]  # a threshold by air, and by bone
 # Where the gap may be none, or any.
 _NO_GAP: Final = Level.at(0.0)
 _ANY_GAP: Final[Pair] = (Level.at(0.0, open_above=True), _NO_GAP)
-NOTHING: Final = Spread(((1.0, 0.0, 0.0),))
 
 
 class LossType(StrEnum):
@@ -281,10 +280,12 @@ def _mean_with_inferred(
     }
     if not measured or not most_db:
         return None
-    hidden = infer_sum(measured, most_db, prior or GapPrior.usual())
-    for f in most_db:
-        some[f] = replace(_NO_GAP, open_above=by_air[f].open_above, inferred=True), _NO_GAP
-    return _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ], hidden)
+    usual_db = (prior or GapPrior.usual()).usual_db
+    alike_db = fmean(gap.low_db - usual_db(f) for f, gap in measured.items())
+    for f, most in most_db.items():
+        like = Level.at(min(usual_db(f) + alike_db, most), ALIKE_SD_DB)
+        some[f] = replace(like, open_above=by_air[f].open_above, inferred=True), _NO_GAP
+    return _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ])
 
 
 def _beyond(bone: EarResult) -> dict[int, Level]:
@@ -293,19 +294,13 @@ def _beyond(bone: EarResult) -> dict[int, Level]:
     return {f: b for f, b in levels if b and b.open_above and not (b.sd_db or b.doubtful)}
 
 
-def _gap_between(
-    frequencies_hz: tuple[int, ...], pairs: Sequence[Pair], hidden: Spread = NOTHING
-) -> Gap | None:
-    """Return the mean gap over frequencies; None: it may lie on either side of its number.
-
-    `hidden`: what those gaps have together that are inferred, and so in none of the pairs.
-    """
+def _gap_between(frequencies_hz: tuple[int, ...], pairs: Sequence[Pair]) -> Gap | None:
+    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
     air, bone = zip(*pairs, strict=True)
-    gap, n = Level.mean(air).minus(Level.mean(bone)), len(pairs)
+    gap = Level.mean(air).minus(Level.mean(bone))
     if gap.bound is None:
         return None
-    parts = ((w, gap.low_db + db / n, hypot(gap.sd_db, sd / n)) for w, db, sd in hidden.parts)
-    spread = Spread((*parts,))
+    spread = Spread(((1.0, gap.low_db, gap.sd_db),))
     low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
     among = zip(frequencies_hz, pairs, strict=True)
     return Gap(

@@ -68,6 +68,8 @@ def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
     if listening.checks:
         why = listening.last_why[0]
         yield reason(Code.BROKEN_OFF, ear=name, checks=listening.checks, why=why)
+    if listening.kept_tones is not None:
+        yield reason(Code.ENOUGH_BEFORE, ear=name, tones=listening.kept_tones)
     if listening.equipment_heard_by and ear.heard_nothing:
         yield reason(Code.EQUIPMENT_HEARD, ear=name, hearer=listening.equipment_heard_by)
 

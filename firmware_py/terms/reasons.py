@@ -62,6 +62,7 @@ class Code(Enum):
     ANOTHER_LISTENER = "another-listener", "began"
     ANOTHER_LISTENER_BONE = "another-listener-bone", "began"
     BROKEN_OFF = "broken-off", "ear", "checks", "why"
+    ENOUGH_BEFORE = "enough-before", "ear", "tones"
 
     # Why the test of an ear is no valid one, or is in doubt.
     NOT_BEGUN_YET = "not-begun-yet"

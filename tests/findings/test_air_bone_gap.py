@@ -4,10 +4,19 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy.stats import norm
 
-from firmware_py.findings.air_bone_gap import GAP_DB, TYPE_HZ, EarGaps, Gap, LossType, gaps_of
+from firmware_py.findings.air_bone_gap import (
+    ALIKE_SD_DB,
+    TYPE_HZ,
+    EarGaps,
+    Gap,
+    LossType,
+    gaps_of,
+)
+from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
@@ -137,7 +146,8 @@ def test_what_lies_beyond_a_limit_makes_the_gap_a_bound_that_tells_no_probabilit
         unsaid = [each["frequencies_hz"] for each in told["gaps"] if each["share"] is None]
         assert (unsaid, told["mean"]["share"]) == ([(1000,)], None)
 
-    # What may lie on either side is not known.
+    # What may lie on either side is not known, nor are small gaps beside it any reason to call it.
+    right = air({0: 45.0})
     found = ear_gaps(beyond(right, 1000, deaf, 100.0), beyond(its_bone, 1000, deaf, 75.0))
     assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
     assert (found.mean, found.loss, found.examined_hz) == (None, LossType.UNKNOWN, [])
@@ -222,7 +232,7 @@ def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only()
 
 
 def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
-    """With 20 dB elsewhere, 500 Hz alone would have to have less than 5."""
+    """As much larger than usual as at 1, 2 and 4 kHz, and never more than it can be."""
     felt = beyond(bone({0: 30.0}), 500, Outcome.INCOMPLETE, 40.0)
     small = beyond(bone({0: 50.0}), 500, Outcome.INCOMPLETE, 40.0)
     by_air = air({0: 51.0, 4000: 60.0})
@@ -230,12 +240,17 @@ def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
     found = ear_gaps(by_air, felt)
     mean, none = mean_of(found), mean_of(ear_gaps(by_air, small))
     known = mean_of(ear_gaps(by_air, doubted(felt, 2000)))
+    usual_db = GapPrior.usual().usual_db
+    measured = {gap.frequencies_hz[0]: gap.db for gap in found.gaps if gap.bound == Bound.NONE}
+    above_db = np.mean([measured[hz] - usual_db(hz) for hz in (1000, 2000, 4000)])
+    alike_db = usual_db(500) + above_db
 
+    assert mean.db == pytest.approx((measured[1000] + measured[2000] + alike_db) / 3.0, abs=1e-3)
     assert mean.is_called
     assert (mean.bound, mean.inferred_hz) == (Bound.NONE, (500,))
-    assert GAP_DB < mean.db < 21.0
     ends: list[Any] = [mean.low_db, mean.db, mean.high_db]
     assert ends == sorted({*ends})
+    assert ends[2] - ends[0] > (3.0 + ALIKE_SD_DB / 3.0) * 2.0, "wider than what is known"
     assert 500 not in {hz for gap in found.gaps if gap.inferred_hz for hz in gap.frequencies_hz}
     assert not none.is_called
     assert none.inferred_hz == (), "what is at most something is told as that"

@@ -25,6 +25,7 @@ from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import SettingError, Settings
 from firmware_py.terms.shown_threshold import as_shown
+from tests.budget import quick
 from tests.session.driver import replayed
 
 HZ: Final = (500, 1000, 2000, 4000)
@@ -109,6 +110,16 @@ def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> N
     by_air = {route for route in test.test.cross_hearing.asked_again if not route.by_bone}
     told_by_air = {route for route in again if not route.by_bone}
     assert by_air == told_by_air == {Route("right"), Route("left")}
+
+
+@pytest.mark.parametrize("seed", quick(range(1, 5), 1))
+def test_what_is_known_well_enough_is_not_asked_on_beside_a_steep_loss(seed: int) -> None:
+    """The foot of the loss promises most information, but is known: 60 tones more told nothing."""
+    steep = Audiogram((1000.0, 2000.0, 4000.0), (5.0, 15.0, 60.0))
+    listener = SimulatedListener({"right": steep, "left": steep}, seed=seed)
+    test = SimulatedTest(Settings(routes="air, bone", seed=seed), listener)
+    test.run()
+    assert all(ear(test, route).tones < 25 for route in (RIGHT, LEFT))
 
 
 def test_ears_without_a_gap_are_measured_without_noise() -> None:

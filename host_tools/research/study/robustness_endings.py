@@ -71,7 +71,7 @@ def _ending(name: str, who: str, wanted: float | None, **more: Any) -> Case:
 _NOT_LISTENING: Final = (
     *(
         _ending(f"silent-{k}", f"silent for good from tone {k} on", ABSENT, listener=f"silent={k}")
-        for k in (12, 20, 30)
+        for k in (12, 20, 30, 36)
     ),
     _ending(
         "silent-20-both", "silent for good from tone 20 on, both ears", ABSENT,
