@@ -134,7 +134,7 @@ def _run(changes: Sequence[dict[str, str]], every: int) -> None:
     check = install([Change(**each) for each in changes])
     from bench.panel.rows import sittings
 
-    found = {f"{each.row} {each.name}": asdict(each.run()) for each in [*sittings()][::every]}
+    found = {str(each): asdict(each.run()) for each in [*sittings()][::every]}
     check()
     json.dump(found, sys.stdout)
 

@@ -108,7 +108,15 @@ class Sitting:
 
     row: str
     name: str
-    run: Callable[[], Ending]
+    test: Callable[[], SimulatedTest]
+    truths: Truths
+    bounds: Bounds
+
+    def __str__(self) -> str:
+        return f"{self.row} {self.name}"
+
+    def run(self) -> Ending:
+        return ending_of(self.test(), self.truths, self.bounds)
 
 
 def sittings() -> Iterator[Sitting]:
@@ -119,12 +127,11 @@ def sittings() -> Iterator[Sitting]:
             for unit in units_of(case, ears, 1):
                 sitting = sitting_of(unit)
                 bounds = partial(_by_air, sitting.truths)
-                run = partial(_end, sitting.test, sitting.truths, bounds)
-                yield Sitting(case.name, unit.ear.name, run)
+                yield Sitting(case.name, unit.ear.name, sitting.test, sitting.truths, bounds)
     for row, number, who in _others():
         name = f"{row}:{number}"
         test = partial(who.test, session_seed(name, 1))
-        yield Sitting(row, name, partial(_end, test, who.truths, who.truth_db_hl))
+        yield Sitting(row, name, test, who.truths, who.truth_db_hl)
 
 
 def _others() -> Iterator[tuple[str, int, Somebody]]:
@@ -163,9 +170,8 @@ def _by_air(truths: Truths, ear: EarResult, frequency_hz: float) -> tuple[float,
     return (truths[ear_named(ear.route.ear)].threshold_db_hl(frequency_hz),) * 2
 
 
-def _end(make: Callable[[], SimulatedTest], truths: Truths, bounds: Bounds) -> Ending:
-    """Run a test, and compare what is said with the truth."""
-    test = make()
+def ending_of(test: SimulatedTest, truths: Truths, bounds: Bounds) -> Ending:
+    """Run a test to its end, and compare what is said with the truth."""
     result = test.run()
     found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, bounds)]
     sure = [(error_db, covered) for error_db, covered, uncertain in found if not uncertain]
