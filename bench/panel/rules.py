@@ -37,6 +37,17 @@ def _one_kind_of_listener(kinds: str) -> tuple[Change, ...]:
     return (Change(f"{INFERENCE}.profiles", code),)
 
 
+# One component of 0.2 in place of the eight unlikely shapes beside that of flat ears.
+_ONE_UNUSUAL: Final = """
+import dataclasses
+_shipped = shipped_prior
+def shipped_prior():
+    prior = _shipped()
+    one = dataclasses.replace(prior.components[8], weight=0.2)
+    return dataclasses.replace(prior, components=(*prior.components[:8], one))
+"""
+
+
 RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     # The reasons of an ear.
     "story-in-doubt": (Change(f"{EAR}.reasons_to_ask", "INTERRUPTS = ()"),),
@@ -79,6 +90,7 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
         "kinds=(Listener(3.2, 0.01, 0.01, 0.8), Listener(3.0, 0.1, 0.05, 0.2))"
     ),
     "seven dead zones": _one_kind_of_listener("dead_zones=((3.5, 0.6), (13.0, 0.4))"),
+    "nine unusual ears": (Change(f"{INFERENCE}.mixture.population_prior", _ONE_UNUSUAL),),
     # What is found.
     "inferred bands": (Change(f"{EAR}.inferred_bands", "suppose = list"),),
     "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
