@@ -9,9 +9,10 @@ import pytest
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("bench", "device", "firmware_py", "host_tools", "tests")
 FIRST_PAGE: Final = ROOT / "README.md"
+CHANGES: Final = ROOT / "CHANGELOG.md"
 README_LINES_MAX: Final = 120
 PAGES: Final = sorted(
-    [FIRST_PAGE, *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
+    [FIRST_PAGE, CHANGES, *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
 )
 PAGE_OF_THE_CODE: Final = ROOT / "firmware_py" / "README.md"
 
