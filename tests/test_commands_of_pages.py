@@ -1,9 +1,9 @@
 """The commands that pages name are ones that there are, and those that can be run are run.
 
 A block of code without a language is what somebody types, and so is a span of code that begins
-with a program of ours. Each is parsed by the parser of its program. What needs neither hardware
-nor hours is run (`pytest --all`), beside files of the names that the pages use; and so is what a
-page shows of Python.
+with a program of ours, and an example in the help of a command. Each is parsed by the parser of
+its program. What needs neither hardware nor hours is run (`pytest --all`), beside files of the
+names that the pages use; and so is what a page shows of Python.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import pytest
 from firmware_py import main as firmware
 from firmware_py.journal import read_journal
 from host_tools.main import COMMANDS, main, parser
+from host_tools.parser import Command
 from tests.host.journals import GOLDEN, write_again
 from tests.host.place_of_pages import write_place
 from tests.test_pages import PAGES, ROOT, name
@@ -98,20 +99,21 @@ def commands_of(page: Path) -> list[Typed]:
     for language, block in BLOCK.findall(text):
         if language == "":
             lines = block.replace("\\\n", " ").splitlines()
-            # The page of all commands has what stands under their help: prose, and examples.
-            mine = (line for line in lines if page.parent.name != "host_tools" or is_ours(line))
-            found += [Typed(words, True) for line in mine for words in split(line)]
+            found += [Typed(words, True) for line in lines for words in split(line)]
     prose = BLOCK.sub("", text)
     found += [Typed(words, False) for span in SPAN.findall(prose) for words in split(span)]
     return found
 
 
-def is_ours(line: str) -> bool:
-    """Return whether a line under the help of a command is an example of it."""
-    return line.startswith("  ") and bool(re.search(r"\bgp-pta(-device)? [a-z.-]", line))
+def examples_of(command: Command) -> list[Typed]:
+    """Return the examples that stand, among other words, under the help of a command."""
+    lines = re.findall(r"^  .*\bgp-pta(?:-device)? [a-z.-].*", command.module.EXAMPLE, re.M)
+    return [Typed(words, True) for line in lines for words in split(line)]
 
 
-SHOWN: Final = {page: commands_of(page) for page in PAGES}
+SHOWN: Final = {name(page): commands_of(page) for page in PAGES} | {
+    f"gp-pta {command.name} --help": examples_of(command) for command in COMMANDS
+}
 TYPED: Final = sorted({typed for each in SHOWN.values() for typed in each})
 TARGETS: Final = set(re.findall(r"^([\w.$/()-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 VARIABLES: Final = {*re.findall(r"^(\w+) \?=", (ROOT / "Makefile").read_text(), re.MULTILINE)}
@@ -180,9 +182,9 @@ CHECKS: Final[dict[str, Callable[[Typed], None]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", SHOWN)
 def test_every_command_of_a_page_is_one_that_there_is(
-    page: Path, capsys: pytest.CaptureFixture[str]
+    page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for typed in SHOWN[page]:
         program = typed.words[0]

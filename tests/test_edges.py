@@ -96,9 +96,9 @@ def test_what_is_printed_goes_through_the_edge() -> None:
         and re.search(r"(?m)^\s*print\(|sys\.std(out|err)\.write\(", path.read_text())
     }
     own_texts = {
-        "host_tools/manual.py", "host_tools/commands/completion.py",
+        "host_tools/commands/completion.py",
         "host_tools/commands/export/command.py",  # a document, as it would be in a file
-    }  # fmt: skip
+    }
     assert printing == {"host_tools/terminal.py", *own_texts}
 
 

@@ -9,9 +9,10 @@ import pytest
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("bench", "device", "firmware_py", "host_tools", "tests")
 FIRST_PAGE: Final = ROOT / "README.md"
+CHANGES: Final = ROOT / "CHANGELOG.md"
 README_LINES_MAX: Final = 120
 PAGES: Final = sorted(
-    [FIRST_PAGE, *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
+    [FIRST_PAGE, CHANGES, *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
 )
 PAGE_OF_THE_CODE: Final = ROOT / "firmware_py" / "README.md"
 
@@ -62,6 +63,13 @@ def test_every_page_begins_with_a_title_and_a_paragraph(page: Path) -> None:
     assert title.startswith("# ")
     assert blank == ""
     assert re.match(r"\w", first)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_row_of_a_table_has_the_cells_of_its_header(page: Path) -> None:
+    for table in re.findall(r"(?:^\|.*\n)+", prose(page), re.MULTILINE):
+        header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
+        assert [row for row in rows if len(row) != len(header)] == []
 
 
 def test_the_first_page_is_short() -> None:

@@ -54,7 +54,7 @@ ROOMS: Final = (
     ("host commands", 2, ("host_tools/commands/*",)),
     ("host tools", 2, ("host_tools/*",)),
 )  # fmt: skip
-LEFT_OUT: Final = ("*/__init__.py", "*/manual.py", "*/document/*")
+LEFT_OUT: Final = ("*/__init__.py", "*/document/*")
 
 OTHER_EAR: Final = {"left": "right", "right": "left"}
 COMPARED: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}

@@ -1,4 +1,4 @@
-"""The one command: its help, its manual, its completion, and how it ends."""
+"""The one command: its help, its page, its completion, and how it ends."""
 
 import os
 import re
@@ -16,7 +16,7 @@ import pytest
 
 from firmware_py.journal import FORMAT_VERSION
 from firmware_py.platform.version import full_version
-from host_tools import extras, manual
+from host_tools import extras
 from host_tools.commands.completion import SHELLS
 from host_tools.commands.replay import command as replay
 from host_tools.errors import HostError
@@ -25,7 +25,8 @@ from host_tools.main import COMMANDS, main, parser
 from host_tools.parser import Command
 from tests.host.journals import LEFT_S2, GpPta
 
-PAGE: Final = Path(manual.__file__).parent / "README.md"
+PAGE: Final = Path(extras.__file__).parent / "README.md"
+PAGE_WORDS: Final = PAGE.read_text("utf-8")
 NAMES: Final = [command.name for command in COMMANDS]
 RULES: Final = "allowed are nal-r, nal-rp, camfit, half-gain"
 
@@ -123,25 +124,22 @@ def test_the_commands_of_a_group_stand_together() -> None:
     assert len(begun) == len({*groups}) > 4
 
 
-def test_the_manual_is_what_the_parsers_say() -> None:
-    assert PAGE.read_text(encoding="utf-8") == manual.manual(), (
-        "make it again: python -m host_tools.manual > host_tools/README.md"
-    )
+def test_the_page_has_every_command_with_an_example() -> None:
+    named = re.findall(r"^\| [^|]*\| `gp-pta ([\w-]+)` [^|]+ \| `gp-pta ([\w-]+)", PAGE_WORDS, re.M)
+    assert named == [(name, name) for name in NAMES]
 
 
-def test_every_row_of_a_table_has_the_cells_of_its_header() -> None:
-    tables = re.findall(r"(?m)(?:^\|.*\n)+", manual.manual())
-    assert len(tables) == 3 + len(NAMES)
-    for table in tables:
-        header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
-        assert [row for row in rows if len(row) != len(header)] == []
+def test_the_page_has_every_extra_with_what_needs_it() -> None:
+    shown = dict(re.findall(r"^\| `gp-pta\[(\w+)\]` \| (.+) \|$", PAGE_WORDS, re.M))
+    assert shown == {
+        extra: ", ".join(f"`{use}`" for use, its in extras.EXTRA_FOR.items() if its == extra)
+        for extra in extras.EXTRA_FOR.values()
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_argument_has_words(name: str) -> None:
-    section = manual.manual().split(f"\n## {name}\n")[1].split("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| `")]
-    assert [row for row in rows if row.endswith("|  |")] == []
+    assert [a.dest for a in parser().commands[name].arguments if not a.help] == []
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")

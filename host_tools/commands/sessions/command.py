@@ -36,7 +36,7 @@ examples:
   gp-pta sessions /srv/journals
   gp-pta sessions /srv/journals --identifier 'P-1*' --since 2026-01-01 --sort started
   gp-pta sessions /srv/journals --people --identifier P-17 -o P-17.html
-  gp-pta sessions /srv/journals --pta4-min 40 --calibration CALIBRATED --export losses.parquet
+  gp-pta sessions /srv/journals --pta4-min 40 --export losses.parquet
 
 What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz, of 50 %

@@ -29,8 +29,8 @@ PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
 OF_PAGES = {".md", *PICTURES}
-# They make a page or a wheel of a checkout.
-OF_A_CHECKOUT = {"host_tools/manual.py", "device/image/wheels.py", "device/image/wheel_hook.py"}
+# They make a wheel of a checkout.
+OF_A_CHECKOUT = {"device/image/wheels.py", "device/image/wheel_hook.py"}
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
