@@ -64,6 +64,14 @@ def test_every_page_begins_with_a_title_and_a_paragraph(page: Path) -> None:
     assert re.match(r"\w", first)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_table_has_a_header_and_as_many_cells_in_each_row(page: Path) -> None:
+    for table in re.findall(r"(?:^\|.*\n)+", prose(page), re.MULTILINE):
+        header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
+        assert {*"".join(rows[0])} <= {*"-: "}, header
+        assert [row for row in rows if len(row) != len(header)] == []
+
+
 def test_the_first_page_is_short() -> None:
     assert len(FIRST_PAGE.read_text("utf-8").splitlines()) <= README_LINES_MAX
 
