@@ -66,9 +66,10 @@ def test_every_page_begins_with_a_title_and_a_paragraph(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_row_of_a_table_has_the_cells_of_its_header(page: Path) -> None:
+def test_every_table_has_a_header_and_as_many_cells_in_each_row(page: Path) -> None:
     for table in re.findall(r"(?:^\|.*\n)+", prose(page), re.MULTILINE):
         header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
+        assert {*"".join(rows[0])} <= {*"-: "}, header
         assert [row for row in rows if len(row) != len(header)] == []
 
 

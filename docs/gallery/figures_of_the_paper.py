@@ -25,6 +25,8 @@ with in_style():
 # %%
 # Figure 3: the mean over frequency of what an answer is expected to tell, tone by tone.
 
+for stage in stages[::7]:
+    print(f"after {len(stage.answers)} tones: {stage.mean_bald_bits:.3f} bits")
 with in_style():
     figure = bald_figure(stages, ear, "gp-pta-2015")
 

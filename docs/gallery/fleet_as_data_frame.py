@@ -3,7 +3,8 @@ A fleet's results as a data frame
 =================================
 
 ``gp-pta sessions`` reads the journals of any number of devices and exports the results, a row for
-each threshold. Here the golden sessions of this project's tests stand for those of a fleet.
+each threshold. Here the golden sessions of this project's tests stand for those of a fleet. The
+extra ``export`` writes Parquet; ``pandas``, which reads it here, is to be installed beside it.
 """
 
 import subprocess

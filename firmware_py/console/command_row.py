@@ -175,7 +175,7 @@ def help_lines(commands: Iterable[Command]) -> list[str]:
 
 
 def page_lines(commands: Iterable[Command]) -> list[str]:
-    """Return the commands as a table in Markdown, for the page of the console."""
+    """Return the commands as a table in Markdown."""
     lines = ["| command | what it does | allowed are | needs | PIN |", "|---|---|---|---|---|"]
     for command in commands:
         numbers = [a for a in command.arguments if isinstance(a.kind, Number)]

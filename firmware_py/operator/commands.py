@@ -151,5 +151,14 @@ COMMANDS: Final = (
     ),
 )  # fmt: skip
 
-if __name__ == "__main__":  # for the page of the console
-    sys.exit(run_program(lambda: print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")))
+
+def every_command() -> tuple[Command, ...]:
+    """Return all there are, also those that only some devices have."""
+    from firmware_py.operator import result_desk, setting_desk, tuning_desk, update_desk
+
+    desks = (result_desk, setting_desk, tuning_desk, update_desk)
+    return (*OWN_COMMANDS, *COMMANDS, *(row for desk in desks for row in desk.COMMANDS))
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(lambda: print(*page_lines(every_command()), sep="\n")))

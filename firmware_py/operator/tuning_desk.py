@@ -1,7 +1,6 @@
 """What the operator can ask of a tuning at the console."""
 
 import json
-import sys
 from operator import attrgetter
 from typing import Final
 
@@ -10,7 +9,7 @@ from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.comparisons.tuning import State, Tuning
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
-from firmware_py.console.command_row import Command, Pin, When, page_lines
+from firmware_py.console.command_row import Command, Pin, When
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.installation.configuration import Configuration
@@ -18,7 +17,6 @@ from firmware_py.link.aid import AidGreeted
 from firmware_py.operator.refusals import refusing
 from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
-from firmware_py.platform.program import run_program
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from firmware_py.sessions.session_record import not_finished
 from firmware_py.terms.events import Aborted, Continued, Paused
@@ -186,6 +184,3 @@ COMMANDS: Final = (
         pin=Pin(always=True),
     ),
 )  # fmt: skip
-
-if __name__ == "__main__":  # for the page of the console
-    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

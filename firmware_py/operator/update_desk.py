@@ -6,7 +6,6 @@ Whether the bundle is genuine the system finds out, not the firmware; see `devic
 import base64
 import binascii
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,6 @@ from firmware_py.installation.card_system import PART, CardSystem
 from firmware_py.journal.disk import open_or_create, write_all
 from firmware_py.platform import room_on_disk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.platform.program import run_program
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 PIECE_BYTES_MAX: Final = 129  # of a line, with the longest offset
@@ -217,8 +215,3 @@ COMMANDS: Final = (
         "none (and how it went), receiving,OFFSET,SIZE, installing or trial",
     ),
 )  # fmt: skip
-
-if __name__ == "__main__":  # for the page of the console
-    from firmware_py.console.command_row import page_lines
-
-    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -17,8 +17,8 @@ from firmware_py.console.grammar import (
     SETTINGS_CONFLICT,
     ConsoleError,
 )
-from firmware_py.operator import tuning_desk, update_desk
-from firmware_py.operator.commands import COMMANDS
+from firmware_py.operator import commands
+from firmware_py.operator.commands import COMMANDS, every_command
 from firmware_py.terms.route import Route
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connect
@@ -144,15 +144,23 @@ def test_help_has_a_line_for_every_row_in_ascii_that_fits_a_terminal() -> None:
         assert len(line) <= 100
 
 
-def test_the_page_has_the_table_of_commands() -> None:
-    """As `python -m firmware_py.operator.commands` prints it; and likewise those of two desks."""
-    _, _, section = PAGE.read_text().partition("## The commands\n")
-    lines = section.partition("\n## ")[0].splitlines()
-    rows = [line for line in lines if re.match(r"\| (`|command)", line)]
+def test_the_printed_table_has_every_command_of_every_module() -> None:
+    _, _, *rows = page_lines(every_command())
+    printed = {re.split(r"[ `]", row, maxsplit=3)[2] for row in rows}
+    sources = Path(commands.__file__).parents[1].rglob("*.py")
+    declared = re.compile(r'\bCommand\(\s*"(\S+)",')
+    assert printed == {h for path in sources for h in declared.findall(path.read_text("utf-8"))}
 
-    assert rows == [line for line in page_lines(TABLE) if not line.startswith("|---")]
-    for desk in (tuning_desk, update_desk):
-        assert "\n".join(page_lines(desk.COMMANDS)) in PAGE.read_text()
+
+def test_every_command_that_the_page_names_is_one() -> None:
+    named = {
+        word
+        for span in re.findall(r"`([^`\n]+)`", PAGE.read_text("utf-8"))
+        for word in re.findall(r"^(?:\*[A-Z]+\??|[A-Z]+(?::[A-Z]+)+\??|[A-Z]+\?)", span)
+    }
+    assert len(named) > 30
+    patterns = [row.pattern for row in every_command()]
+    assert [word for word in sorted(named) if not any(p.fullmatch(word) for p in patterns)] == []
 
 
 def test_the_page_has_every_error_number() -> None:
