@@ -3,14 +3,14 @@
 import pytest
 
 from bench.panel.rules import RULES
-from tests.bench.people import people, recorded, tested
+from tests.bench.recorded_people import people, recorded, tested
 
 RECORDED = recorded()
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_somebody_is_tested_as_before(name: str) -> None:
-    """What comes out is what was recorded; if a change is meant, `python -m tests.bench.people`."""
+    """What comes out is what was recorded; if that is meant, `tests.bench.recorded_people`."""
     (person,) = people([name])
     assert tested(person) == {k: v for k, v in RECORDED[name].items() if k != "for"}
 

@@ -2,7 +2,7 @@
 
     python -m tests.faults.constants
 
-Rules are left out in the same way. First the recorded people are tested (`tests/bench/people.py`);
+Rules are left out in the same way. First the people of `tests/bench/recorded_people.py` are tested;
 what changes none of them is tried with the tests that `ELSEWHERE` names.
 """
 

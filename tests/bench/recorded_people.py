@@ -1,6 +1,6 @@
 """Some people of the panel, whose tests are recorded: each rule and constant changes one of them.
 
-    python -m tests.bench.people            # records their tests anew, if that is meant
+    python -m tests.bench.recorded_people            # records their tests anew, if that is meant
 
 `tests/faults/constants.py` finds out whether it is so.
 """
