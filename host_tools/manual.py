@@ -33,7 +33,12 @@ name of somebody in it; where a person has several rows, people are counted.
 
 {rows}
 
-A refusal says where that is and how it is written here. Nothing is made up in silence: a simulated
+Other headings are said: `--columns 'right.500=R AC 500 Hz,left.500=L AC 500 Hz,ignore=PTA4'`, or a
+file of such lines. A place is one such as right.500, left.bone.500, t500, b500, frequency, hz, khz,
+threshold, right, left, ear, route, no_response, subject, session, source, age, sex or ignore. Who
+leaves it out is told what to type, filled in as far as it can be guessed.
+
+A refusal says where that is and what is allowed. Nothing is made up in silence: a simulated
 listener hears what lies between its neighbours where the table knows nothing, and that is said,
 shown as `?` and not counted as an error; `learn-prior` says how many thresholds, times without a
 response and unknowns it read; `prescribe` has no gain there. Between two thresholds an octave apart
@@ -44,24 +49,27 @@ HOW_WRITTEN: Final = {
     "or without a line `sep=;`, in UTF-8 or UTF-16. JSON. Parquet, with `gp-pta[export]`",
     "an ear a row": "`t500`, `t1000` and so on, by bone `b500`; `ear` is R or L. A second reading, "
     "`t1000_retest`, is averaged with the first",
-    "a person a row": "`R500` and `L500`; or `L AC 500 Hz`, `0.5kHz Right`, by bone `R BC 500`; or "
-    "NHANES' `AUXU500R`",
+    "a person a row": "`R500`, `L500`, by bone `right.bone.500`; or NHANES' `AUXU500R`",
     "a threshold a row": "`ear`, `frequency` and `threshold`, or `frequency`, `left` and `right`; "
-    "`route` is AC or BC",
+    "`route` is AC or BC, also where a row has several frequencies",
     "JSON": "listeners of pyclarity (`audiogram_cfs`, `audiogram_levels_l`, "
-    '`audiogram_levels_r`), `{"left": {"250": 10}, "right": {}}` alone or by name, or a list of '
-    "rows",
+    '`audiogram_levels_r`), `{"left": {"250": 10}, "right": {}}` alone, by name or of LibrePods, '
+    "or a list of rows",
+    "FHIR": "a bundle of observations or their components, by LOINC's codes; `subject` tells "
+    "people apart, and encounter, day or time their tests",
     "what `gp-pta export` writes": "all of it: CSV in its three forms, JSON, FHIR, Parquet",
     "who": "`subject`, `person`, `id`, `name`, `patient` or `SEQN`; `session`, `visit` or `date`; "
-    "`age`; `sex`, F or M; `source`. Ears, age, sex and frequency in German and Dutch, too",
+    "`age`; `sex`, F or M; `source`",
     "no response": "`NR`, or up to a limit `>110` or `110+`; 666; or an empty cell and its "
     "frequency in `no_response`, as `4000;8000`",
     "not known": "an empty cell, `-`, `NA`, `NT`, `CNT`, 888",
-    "passed over, and said": "a column of which nothing is known",
-    "refused": "a heading that is nearly one (`t8O00`, `t0.5`), in dB SPL, or at a frequency that "
-    "nobody tests where the usual one lacks (`t800` without `t8000`); a cell that is nothing of "
-    "these; a level beside a no response; a row with more or fewer cells; an ear, a frequency or a "
-    "column twice; a workbook",
+    "passed over, and said": "a column without a number in its heading, of which nothing is known; "
+    "of FHIR whatever is no threshold, or withdrawn",
+    "refused, with what to type": "any other heading with a number, and one or a column of words "
+    "that say what a number is: AC, BC, UCL, MCL, SF, aided, masked",
+    "refused": "a file without headings; a cell that is nothing of these; a level beside a no "
+    "response; a row with more or fewer cells; an ear, a frequency or a column twice; a code of "
+    "LOINC beside the name of another threshold; a workbook; XML",
 }
 
 
