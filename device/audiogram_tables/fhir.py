@@ -36,7 +36,8 @@ def thresholds_of(bundle: Mapping[str, Any]) -> tuple[list[tuple[str, Record]], 
     """
     found: list[tuple[str, Record]] = []
     passed_over: list[str] = []
-    for number, entry in enumerate(bundle.get("entry") or [], start=1):
+    entries = bundle.get("entry")
+    for number, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
         place = f"entry {number}"
         try:
             for record in _of_resource(entry["resource"]):
@@ -107,8 +108,10 @@ def _record(resource: Record, place: tuple[str, int]) -> Record | str:
     visit = visit or resource.get("effectivePeriod", {}).get("start", "")
     time = resource.get("effectiveDateTime", "")
     return {
-        "identifier": subject.get("identifier", {}).get("value") or subject.get("reference", ""),
-        "journal": visit or time,
+        "identifier": str(
+            subject.get("identifier", {}).get("value") or subject.get("reference", "")
+        ),
+        "journal": str(visit or time),
         "day": "" if visit else time[:10],
         "ear": place[0],
         "frequency_hz": place[1],

@@ -99,6 +99,10 @@ def test_components_are_read_and_what_is_passed_over_is_named() -> None:
             observed(95, coded("89024-4", "noise", "http://example.org")),
             "no threshold in it, passed over entry 1: 'noise' is no threshold; JSON that is read",
         ),
+        (
+            observed(20, coded(*LEFT_500), subject={"reference": []}, encounter=[1]),
+            "entry 1: is no observation that is read",
+        ),
         ({}, "entry 1: is no observation that is read: 'resourceType' is missing"),
     ],
 )
