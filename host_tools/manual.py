@@ -33,10 +33,9 @@ name of somebody in it; where a person has several rows, people are counted.
 
 {rows}
 
-Other headings are said: `--columns 'right.500=R AC 500 Hz,left.500=L AC 500 Hz,ignore=PTA4'`, or a
-file of such lines. A place is one such as right.500, left.bone.500, t500, b500, frequency, hz, khz,
-threshold, right, left, ear, route, no_response, subject, session, source, age, sex or ignore. Who
-leaves it out is told what to type, filled in as far as it can be guessed.
+Other headings are said, `--columns 'right.500=R AC 500 Hz,ignore=PTA4'`, or in a file of such
+lines, as places above, or hz, khz or ignore. Who leaves that out is told what to type, filled in
+as far as it can be guessed.
 
 A refusal says where that is and what is allowed. Nothing is made up in silence: a simulated
 listener hears what lies between its neighbours where the table knows nothing, and that is said,
@@ -55,8 +54,8 @@ HOW_WRITTEN: Final = {
     "JSON": "listeners of pyclarity (`audiogram_cfs`, `audiogram_levels_l`, "
     '`audiogram_levels_r`), `{"left": {"250": 10}, "right": {}}` alone, by name or of LibrePods, '
     "or a list of rows",
-    "FHIR": "a bundle of observations or their components, by LOINC's codes; `subject` tells "
-    "people apart, and encounter, day or time their tests",
+    "FHIR": "a bundle of observations or components by LOINC's codes; `subject` tells people "
+    "apart, encounter, day or time their tests",
     "what `gp-pta export` writes": "all of it: CSV in its three forms, JSON, FHIR, Parquet",
     "who": "`subject`, `person`, `id`, `name`, `patient` or `SEQN`; `session`, `visit` or `date`; "
     "`age`; `sex`, F or M; `source`",
@@ -68,8 +67,7 @@ HOW_WRITTEN: Final = {
     "refused, with what to type": "any other heading with a number, and one or a column of words "
     "that say what a number is: AC, BC, UCL, MCL, SF, aided, masked",
     "refused": "a file without headings; a cell that is nothing of these; a level beside a no "
-    "response; a row with more or fewer cells; an ear, a frequency or a column twice; a code of "
-    "LOINC beside the name of another threshold; a workbook; XML",
+    "response; a row with more or fewer cells; whatever comes twice; a workbook; XML",
 }
 
 

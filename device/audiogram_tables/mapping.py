@@ -18,8 +18,7 @@ METAVAR: Final = "PLACE=HEADING,..."
 # Of the option, as `argparse` takes it.
 ARGUMENT: Final[Mapping[str, Any]] = {
     "metavar": METAVAR,
-    "help": "which columns of the table have what (right.500=R500), or a file of such lines "
-    "(default: as their headings say, if they are known)",
+    "help": "what columns of the table have, as right.500=R500, or a file of that",
 }
 PLACES: Final = (
     "right.500, left.bone.500, t500, b500, frequency, hz, khz, threshold, right, left, ear, route, "
