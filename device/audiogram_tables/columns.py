@@ -1,200 +1,140 @@
-"""The columns of a table: which mean what, which are passed over, and what is refused of them."""
+"""The columns of a table: what each has, what is passed over, and what has to be said of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from device.audiogram_tables import mapping, nhanes
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.grid import SEPARATORS, Grid, Row
-from device.audiogram_tables.headings import (
+from device.audiogram_tables.places import (
+    FREQUENCY_ROLES,
     SUBJECTS,
-    Heading,
+    Place,
     Role,
-    heading_of,
-    is_sound_pressure,
-    mistaken_for,
-    nearly,
-    says_hertz,
+    guess,
+    is_of_no_matter,
+    is_what,
+    place_named,
+    says_what,
+    side_of,
+    tokens_of,
 )
-from device.audiogram_tables.levels import plain
+from device.audiogram_tables.sheet import Row, Sheet, list_names
 from firmware_py.terms.printable import show
+from firmware_py.terms.route import AIR
 
-SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR)  # a table may have more than one of them
-NO_TABLE: Final = (
-    "is not a table of audiograms, its first line has no column tNNN (t500, t1000 ...)"
-)
-NAMED_MAX: Final = 8  # so many columns are named in a message
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column whose heading is understood."""
-
-    index: int
-    text: str  # the heading as it stands
-    heading: Heading
+# A table may have more than one of them.
+SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR, Role.IGNORE)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """All columns of a table."""
+    """What the columns of a table have, by heading; the others are passed over."""
 
-    grid: Grid
-    known: tuple[Column, ...]
-    passed_over: tuple[str, ...]  # nothing is known of them
-    renamed: tuple[str, ...]  # "T8000 as t8000"
-    unnamed: tuple[int, ...]
-    trailing: bool  # rows, of which there are several, have all as many cells
-    by_role: dict[Role, list[Column]] = field(default_factory=dict)
+    sheet: Sheet
+    places: Mapping[str, Place]
+    passed_over: tuple[str, ...]
 
-    def of(self, role: Role) -> list[Column]:
-        """Return the columns of a role, in the order of the table; those of people by rank."""
-        return self.by_role.get(role, [])
-
-    def cell(self, row: Row, role: Role) -> str:
-        """Return the cell of the first column of a role; "": there is none."""
-        found = self.of(role)
-        return plain(row.cells[found[0].index]) if found else ""
+    def of(self, *roles: Role) -> list[tuple[str, Place]]:
+        """Return the columns of roles, in the order of the table; those of people by rank."""
+        return [(text, place) for text, place in self.places.items() if place.role in roles]
 
     @cached_property
     def names_people(self) -> bool:
         """Return whether the first column of people has anybody in it."""
-        index = [column.index for column in self.of(Role.SUBJECT)[:1]]
-        return any(plain(row.cells[i]) for i in index for row in self.grid.rows if row.cells[i:])
+        return any(any(self.sheet.cells(text)) for text, _ in self.of(Role.SUBJECT)[:1])
 
-    def thresholds(self) -> list[Column]:
-        """Return the columns of thresholds at a frequency."""
-        return self.of(Role.THRESHOLD)
-
-    def whole(self, row: Row) -> Row:
-        """Return a row with a cell for each column.
-
-        Raises
-        ------
-        AudiogramError
-            It has more or fewer, or one in a column without a name.
-        """
-        cells, count = list(row.cells), len(self.grid.header)
-        if self.trailing and not any(map(plain, cells[count:])):
-            del cells[count:]
-        missing = self.grid.header[len(cells) :]
-        if missing and not any(map(plain, missing)):
-            cells += [""] * len(missing)
-        if len(cells) != count:
-            name = SEPARATORS.get(self.grid.separator, show(self.grid.separator))
-            hint = f"; cells are separated by a {name}, and one with that in it is quoted"
-            raise AudiogramError(
-                f"{self.grid.place(row)}: {len(cells)} cells, the header has {count} columns{hint}"
-            )
-        for index in self.unnamed:
-            if index and plain(cells[index]):
-                raise AudiogramError(
-                    f"{self.grid.place(row)}, column {index + 1}: {show(cells[index])}, and the "
-                    "column has no name; name it, or leave it empty"
-                )
-        return Row(row.where, cells)
+    def cell(self, row: Row, role: Role) -> str:
+        """Return the cell of the first column of a role that is of no ear alone; "": none."""
+        return next((row[text] for text, place in self.of(role) if not place.side), "")
 
 
-def columns_of(grid: Grid) -> Columns:
-    """Return what the headings of a table mean.
+def columns_of(sheet: Sheet, said: Mapping[str, Place]) -> Columns:
+    """Return what the columns of a table have, by the mapping and by their headings.
 
     Raises
     ------
     AudiogramError
-        One comes twice, or is nearly one that means something.
+        The mapping names a column that is not there, two have the same, or what one has is not
+        known for sure; the message has the mapping to type.
     """
-    known, passed_over, renamed, unnamed = [], [], [], []
-    for index, text in enumerate(grid.header):
-        if not plain(text):
-            unnamed.append(index)
-            continue
-        heading = heading_of(text)
-        if heading is None:
-            passed_over.append(_unless_nearly(grid, text))
-            continue
-        known.append(Column(index, plain(text), heading))
-        if heading.role in (Role.THRESHOLD, Role.NO_RESPONSE) and _differs(text, heading):
-            renamed.append(f"{show(text)} as {heading.name}")
-    _check_once(grid, known, passed_over)
-    if unnamed[:1] == [0] and any(r.cells and plain(r.cells[0]) for r in grid.rows):
-        passed_over.insert(0, "the first one, without a name")
-    by_role: dict[Role, list[Column]] = {}
-    for column in known:
-        by_role.setdefault(column.heading.role, []).append(column)
-    by_role.get(Role.SUBJECT, []).sort(key=_rank)
-    _check_frequencies(grid, by_role.get(Role.THRESHOLD, []))
-    return Columns(
-        grid, tuple(known), tuple(passed_over), tuple(renamed), tuple(unnamed),
-        len(grid.rows) > 1 and len({len(row.cells) for row in grid.rows}) == 1, by_role,
-    )  # fmt: skip
-
-
-def _check_frequencies(grid: Grid, thresholds: Sequence[Column]) -> None:
-    """Refuse a frequency that nobody tests, where one that everybody does is missing."""
-    for column in thresholds:
-        own = column.heading
-        beside = {
-            c.heading.frequency_hz for c in thresholds
-            if (c.heading.side, c.heading.route) == (own.side, own.route)
-        }  # fmt: skip
-        usual = mistaken_for(own.frequency_hz, beside)
-        if usual is not None and not says_hertz(column.text):
-            raise AudiogramError(
-                f"{grid.path}: column {show(column.text)} is at {own.frequency_hz:g} Hz, and there "
-                f"is none at {usual:g} Hz: did you mean {usual:g}? Write it so, or with its unit, "
-                f"as {own.frequency_hz:g} Hz, if it is meant as it is"
-            )
-
-
-def _rank(column: Column) -> int:
-    compact = "".join(c for c in column.text.casefold() if c.isalnum())
-    return SUBJECTS.index(compact)
-
-
-def _differs(text: str, heading: Heading) -> bool:
-    """Return whether a heading is one that was probably meant to be written otherwise."""
-    return text.strip() != plain(text) or (
-        plain(text) != heading.name and plain(text).casefold() == heading.name.casefold()
-    )
-
-
-def _unless_nearly(grid: Grid, text: str) -> str:
-    if is_sound_pressure(text):
-        raise AudiogramError(
-            f"{grid.path}: column {show(text)} is in dB SPL; allowed are thresholds in dB HL, and "
-            "columns that have another name"
-        )
-    if not grid.header[1:] and len(text.split()) > 1 and all(map(heading_of, text.split())):
-        raise AudiogramError(
-            f"{grid.path}: cells are separated by spaces in its first line, {show(text)}; allowed "
-            f"are {', '.join(SEPARATORS.values())}"
-        )
-    if meant := nearly(text):
-        raise AudiogramError(
-            f"{grid.path}: column {show(text)} is nearly one that means something: did you mean "
-            f"{meant}? Write it so, or, if it is something else, rename it or take it out"
-        )
-    return plain(text)
-
-
-def _check_once(grid: Grid, known: Sequence[Column], others: Sequence[str]) -> None:
-    names = [c.text for c in known] + [*others]
+    names = [name for name in sheet.header if name]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise AudiogramError(f"{grid.path}: column {', '.join(twice)} comes twice, allowed is once")
-    met: dict[Heading, Column] = {}
-    for column in known:
-        if column.heading.role in SEVERAL or column.heading.role == Role.LEVEL:
-            continue
-        if other := met.get(column.heading):
+        raise AudiogramError(
+            f"{sheet.path}: column {list_names(twice)} comes twice, allowed is once"
+        )
+    if missing := [heading for heading in said if heading not in names]:
+        raise AudiogramError(
+            f"{mapping.OPTION} names column {show(missing[0])}, and {sheet.path} has none; it has "
+            f"{list_names([*map(show, names)])}"
+        )
+    if names and all(map(_is_number, names)) and not all(map(guess, names)):
+        raise AudiogramError(
+            f"{sheet.path}: has no headings: its first line is {show(' '.join(names))}; allowed is "
+            "a first line that names each column, such as t500,t1000"
+        )
+    found = {name: said.get(name) or place_named(name) for name in names}
+    earlier = {heading: place.name for heading, place in said.items()}
+    if proposed := dict(_proposed(sheet, found, said)):
+        raise AudiogramError(
+            f"{sheet.path}: what is in {list_names([*map(show, proposed)])} has to be said"
+            f"{f' (cells are separated by a {sheet.separator})' * bool(sheet.separator)}; allowed "
+            f"is, if it is so, {mapping.written(earlier | proposed)}"
+        )
+    places = {name: place for name, place in found.items() if place}
+    _check_once(sheet.path, places)
+    ignored = [name for name, p in places.items() if p.role == Role.IGNORE and name not in said]
+    others = [name for name in names if name not in places or name in ignored]
+    if sheet.header[:1] == ("",) and any(sheet.cells("")):
+        others.insert(0, "the first one, without a name")
+    return Columns(sheet, dict(sorted(places.items(), key=_rank)), (*others,))
+
+
+def _proposed(
+    sheet: Sheet, found: Mapping[str, Place | None], said: Mapping[str, Place]
+) -> Iterator[tuple[str, str]]:
+    """Yield headings that are not known for sure, and the places that they are guessed to have."""
+    roles = {place.role for place in found.values() if place}
+    at = Role.AT in roles or any(g.role == Role.AT for g in map(guess, found) if g)
+    of_nhanes = any(map(nhanes.place_of, found))
+    for text, place in found.items():
+        if place is None and Role.CONVENTION not in roles:  # of our exports not all is read
+            if of_nhanes and text.isupper() and not text.startswith("AUXU"):
+                continue  # the others of its table
+            if name := _guessed(text, [*sheet.cells(text)]):
+                yield text, name
+        elif at and text not in said and place and place.role in FREQUENCY_ROLES:
+            yield from [(text, Role.EAR)] * all(map(side_of, sheet.cells(text)))
+
+
+def _guessed(text: str, cells: Sequence[str]) -> str:
+    """Return the place that a column has by a guess; "": it may be passed over."""
+    if place := guess(text):
+        return place.name
+    if any(map(is_what, cells)):
+        return Role.ROUTE
+    if not says_what(text) and not any(map(str.isdecimal, text)):
+        return ""
+    alone = len(tokens_of(text)) == 1 and not is_of_no_matter(text)
+    return Role.ROUTE if alone and not all(map(_is_number, cells)) else Role.IGNORE
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("+-.")[:1].isdecimal() and not any(map(str.isalpha, text))
+
+
+def _rank(column: tuple[str, Place]) -> int:
+    compact = "".join(filter(str.isalnum, column[0].casefold()))
+    return SUBJECTS.index(compact) if compact in SUBJECTS else -1
+
+
+def _check_once(path: str, places: Mapping[str, Place]) -> None:
+    met: dict[tuple[object, ...], str] = {}
+    for text, place in places.items():
+        key = place.role, place.side, place.route or AIR, place.frequency_hz, place.again
+        if place.role not in SEVERAL and met.setdefault(key, text) != text:
             raise AudiogramError(
-                f"{grid.path}: columns {show(other.text)} and {show(column.text)} are both "
-                f"{column.heading.name}; allowed is one of them"
+                f"{path}: columns {show(met[key])} and {show(text)} are both {place.name}; allowed "
+                f"is one of them, with {mapping.written({text: Role.IGNORE})} say"
             )
-        met[column.heading] = column
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Return names for a message, not too many of them."""
-    told = ", ".join(names[:NAMED_MAX])
-    return told if len(names) <= NAMED_MAX else f"{told} and {len(names) - NAMED_MAX} more"

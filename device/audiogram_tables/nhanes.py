@@ -6,7 +6,6 @@ obtained, blank where nobody tried. NHANES measures 500 to 8000 Hz; 250, 750 and
 here in the same manner.
 """
 
-import difflib
 from typing import Final
 
 from firmware_py.terms.route import LEFT, RIGHT
@@ -42,13 +41,6 @@ _PLACES: Final = {
 def variable(ear: str, frequency_hz: int) -> str:
     """Return the name of the threshold of an ear at a frequency; at 1 kHz of its first reading."""
     return next(n for n, place in _PLACES.items() if place == (ear, frequency_hz, False))
-
-
-def nearly(name: str) -> str:
-    """Return the variable that a name is nearly; "": none."""
-    if name in _PLACES or not name.startswith("AUXU"):
-        return ""
-    return next(iter(difflib.get_close_matches(name.replace("O", "0"), _PLACES, 1)), "")
 
 
 def place_of(name: str) -> tuple[str, float, bool] | None:

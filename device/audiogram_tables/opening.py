@@ -4,12 +4,14 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from device.audiogram_tables.documents import grid_of_json
+from device.audiogram_tables.documents import sheet_of_json
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.grid import SEPARATORS, Grid, Row, grid_of_records
-from device.audiogram_tables.headings import heading_of
+from device.audiogram_tables.levels import plain
+from device.audiogram_tables.places import guess, place_named
+from device.audiogram_tables.sheet import SEPARATORS, Row, Sheet, numbered
 from firmware_py.platform.named_file import TEXT
 from firmware_py.terms.printable import show
 
@@ -19,13 +21,14 @@ _OTHERS: Final = {
     b"\xd0\xcf\x11\xe0": "is an old workbook; save it as CSV",
     b"\x1f\x8b": "is compressed; unpack it",
     b"%PDF": "is a PDF; allowed are CSV, JSON and Parquet",
+    b"<": "is XML or a page for a browser; allowed are CSV, JSON and Parquet",
 }
 # A first line by which a spreadsheet says the separator, as "sep=;".
 _TOLD: Final = re.compile(r"\ufeff?\s*\"?sep=([^\"\w\s]|\t)\"?[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
-_WIDE_TEXTS: Final = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_WIDE_TEXTS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def grid_of(path: str, content: bytes) -> Grid:
+def sheet_of(path: str, content: bytes) -> Sheet:
     """Return what is in a file.
 
     Raises
@@ -34,62 +37,80 @@ def grid_of(path: str, content: bytes) -> Grid:
         It is none of the kinds that are read.
     """
     for begins, why in _OTHERS.items():
-        if content.startswith(begins):
+        if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(begins):
             raise AudiogramError(f"{path}: is not a CSV file in UTF-8: it {why}")
     if content.startswith(_PARQUET):
         return _of_parquet(path, content)
-    text = _text(path, content)
-    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
-        return grid_of_json(path, text)
-    return _of_csv(path, text)
-
-
-def _text(path: str, content: bytes) -> str:
-    encoding = next((name for mark, name in _WIDE_TEXTS.items() if content.startswith(mark)), TEXT)
     try:
-        return content.decode(encoding)
+        text = content.decode("utf-16" if content.startswith(_WIDE_TEXTS) else TEXT)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise AudiogramError(
             f"{path}: is not a CSV file in UTF-8: byte 0x{content[error.start]:02x} in line {line} "
             "is of another encoding; save it as CSV UTF-8"
         ) from None
+    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return sheet_of_json(path, text)
+    return _of_csv(path, text)
 
 
-def _of_csv(path: str, text: str) -> Grid:
+def _of_csv(path: str, text: str) -> Sheet:
     if told := _TOLD.match(text):
         separator, text = told[1], text[told.end() :]
     else:
-        known = {sign: _count_known(_lines(path, text, sign, 1)) for sign in SEPARATORS}
-        separator = max(known, key=lambda sign: known[sign])  # of equals the first, the comma
-    lines = _lines(path, text, separator)
-    kept = [cells for cells in lines if cells]  # an empty line is no row
-    header = tuple(kept[0]) if kept else ()
-    rows = (Row(f"row {number}", cells) for number, cells in enumerate(kept[1:], start=1))
-    return Grid(path, header, tuple(rows), separator)
-
-
-def _lines(path: str, text: str, separator: str, most: int | None = None) -> list[list[str]]:
+        separator = max(SEPARATORS, key=lambda sign: _count_known(text, sign))
+    name = SEPARATORS.get(separator, show(separator))
     try:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        if most is None:
-            return list(lines)
-        return [cells for cells, _ in zip(lines, range(most), strict=False)]
+        kept = [[*map(plain, cells)] for cells in lines if cells]  # an empty line is no row
     except csv.Error as error:
-        if most is not None:
-            return []
-        name = SEPARATORS.get(separator, show(separator))
         raise AudiogramError(
             f"{path}: is not a CSV file in UTF-8: {error} (cells separated by a {name})"
         ) from error
+    header, *others = kept or [[]]
+    alike = len(others) > 1 and len({*map(len, others)}) == 1
+    rows = (
+        Row(
+            f"{path}, row {number}",
+            dict(zip(header[::-1], _filled(cells, header)[::-1], strict=False)),
+            _fault_of(cells, header, name, alike=alike),
+        )
+        for number, cells in enumerate(others, start=1)
+    )
+    return Sheet(path, (*header,), (*rows,), name)
 
 
-def _count_known(lines: list[list[str]]) -> int:
-    """Return how many headings of the first line mean something."""
-    return sum(heading_of(cell) is not None for cell in lines[0]) if lines else 0
+def _filled(cells: Sequence[str], header: Sequence[str]) -> list[str]:
+    return [*cells[: len(header)], *[""] * (len(header) - len(cells))]
 
 
-def _of_parquet(path: str, content: bytes) -> Grid:
+def _fault_of(cells: Sequence[str], header: Sequence[str], separator: str, *, alike: bool) -> str:
+    """Return why a row cannot be read: cells too many or too few, or one without a name."""
+    beyond, lacking = cells[len(header) :], header[len(cells) :]
+    if (beyond and (any(beyond) or not alike)) or any(lacking):
+        return (
+            f": {len(cells)} cells, the header has {len(header)} columns; cells are separated by "
+            f"a {separator}, and one with that in it is quoted"
+        )
+    for index, (name, cell) in enumerate(zip(header, cells, strict=False)):
+        if index and cell and not name:
+            return (
+                f", column {index + 1}: {show(cell)}, and the column has no name; name it, or "
+                "leave it empty"
+            )
+    return ""
+
+
+def _count_known(text: str, separator: str) -> int:
+    """Return of how many headings of the first line something is known or guessed."""
+    try:
+        first = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    except csv.Error:
+        return 0
+    return sum(bool(place_named(cell) or guess(cell)) for cell in first)
+
+
+def _of_parquet(path: str, content: bytes) -> Sheet:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -99,8 +120,7 @@ def _of_parquet(path: str, content: bytes) -> Grid:
             "save the table as CSV"
         ) from None
     try:
-        table = pq.read_table(pa.BufferReader(content))
-        records = table.to_pylist()
+        records = pq.read_table(pa.BufferReader(content)).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise AudiogramError(f"{path}: is no Parquet file that can be read: {error}") from None
-    return grid_of_records(path, table.column_names, records)
+    return Sheet.of_records(path, numbered(records))

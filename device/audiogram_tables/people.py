@@ -1,18 +1,15 @@
-"""What a row says of the person: who it is, age and sex, and what speaks against a fit."""
+"""What a row says of the person: who it is, age and sex, the ear, and what speaks against a fit."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.audiogram_tables.columns import Columns
-from device.audiogram_tables.ears import NO_DB_HL, NOT_VALID, AudiogramError, TableEar
-from device.audiogram_tables.grid import Row
-from device.audiogram_tables.headings import Role, side_of
-from device.audiogram_tables.levels import plain
+from device.audiogram_tables.ears import NO_DB_HL, NOT_VALID, AudiogramError
+from device.audiogram_tables.places import NO_THRESHOLD, Role, side_of, tokens_of
+from device.audiogram_tables.sheet import Row
 from firmware_py.terms.outcomes import Verdict
 from firmware_py.terms.printable import show
-from firmware_py.terms.route import AIR, RIGHT
 
 AGE_MAX_YEARS: Final = 130.0
 _SEXES: Final = {
@@ -26,121 +23,83 @@ DECIBELS: Final = "dbhl"
 LETTERS: Final = {"right": "R", "left": "L", "": ""}
 
 
-@dataclass(frozen=True)
-class Someone:
-    """Whose a row is."""
-
-    person: str
-    source: str
-    names: tuple[str, ...]
-    age_years: float
-    sex: str
-    remarks: tuple[str, ...]
-    convention: str
-
-    def ear(self, where: str, ear: str, side: str) -> TableEar:
-        """Return an ear of this person of which nothing is known."""
-        return TableEar(
-            where, self.person, self.source, self.names, ear, side, {}, {},
-            age_years=self.age_years, sex=self.sex, remarks=self.remarks,
-            convention=self.convention,
-        )  # fmt: skip
-
-    def with_verdict(self, word: str) -> "Someone":
-        """Return it with what the verdict on a test of an ear says."""
-        return replace(self, remarks=(*self.remarks, *_doubts(word)))
-
-
-def someone(columns: Columns, row: Row) -> Someone:
-    """Return whose a row is.
+def person_of(columns: Columns, row: Row) -> dict[str, Any]:
+    """Return what a row says of the person, by the names of `TableEar`.
 
     Raises
     ------
     AudiogramError
         A cell is not what it has to be.
     """
-    where, convention = columns.grid.place(row), columns.cell(row, Role.CONVENTION)
-    unit = columns.cell(row, Role.UNIT)
-    remarks = _doubts(columns.cell(row, Role.VERDICT))
-    if unit and "".join(filter(str.isalnum, unit.casefold())) != DECIBELS:
-        remarks = (*remarks, f"{NO_DB_HL}: {unit}")
-    subjects = columns.of(Role.SUBJECT)
-    cells = [(each, plain(row.cells[each.index])) for each in subjects]
-    for each, cell in cells[:1]:
-        if not cell and (each.text.casefold() in _MUST or columns.names_people):
+    subjects = [text for text, _ in columns.of(Role.SUBJECT)]
+    for text in subjects[:1]:
+        must = text.casefold() in _MUST or columns.names_people
+        if must and not row[text]:
             raise AudiogramError(
-                f"{where}, column {each.text}: is empty, allowed is anything that tells one person "
-                "from another"
+                f"{row.place(text)}: is empty, allowed is anything that tells one person from "
+                "another"
             )
-    names = [cell for _, cell in cells if cell]
-    return Someone(
-        names[0] if names else "",
-        columns.cell(row, Role.SOURCE),
-        names_of(columns, row),
-        _age(columns, row),
-        _sex(columns, row),
-        remarks,
-        convention,
-    )
+    return {
+        "person": next(filter(None, (row[text] for text in subjects)), ""),
+        "source": columns.cell(row, Role.SOURCE),
+        "names": names_of(columns, row),
+        "age_years": _age(columns, row),
+        "sex": _sex(columns, row),
+        "convention": columns.cell(row, Role.CONVENTION),
+    }
 
 
 def names_of(columns: Columns, row: Row) -> tuple[str, ...]:
     """Return all that a row calls its person, and the session."""
-    who = [*columns.of(Role.SUBJECT), *columns.of(Role.SESSION)]
-    cells = [plain(row.cells[each.index]) for each in who if each.index < len(row.cells)]
+    cells = (row.cells.get(text) for text, _ in columns.of(Role.SUBJECT, Role.SESSION))
     return tuple(dict.fromkeys(filter(None, cells)))
 
 
+def remarks_of(columns: Columns, row: Row, side: str) -> list[str]:
+    """Return what a row has against a fit of an ear."""
+    verdicts = [t for t, p in columns.of(Role.VERDICT) if p.side in ("", side) and not p.route]
+    words = dict.fromkeys(row[text] for text in verdicts)
+    doubts = [f"{NOT_VALID}: {w}" for w in words if w in (Verdict.DOUBTFUL, Verdict.NOT_TESTED)]
+    unit = columns.cell(row, Role.UNIT)
+    if unit and "".join(filter(str.isalnum, unit.casefold())) != DECIBELS:
+        doubts.append(f"{NO_DB_HL}: {unit}")
+    return doubts
+
+
 def ear_of(columns: Columns, row: Row, *, must: bool = False) -> tuple[str, str, str]:
-    """Return the ear of a row in a letter, its side, and its route.
+    """Return the ear of a row in a letter, its side, and its route, "" where the row says none.
 
     A word that is no ear stands as it is, unless it `must` be one.
     """
-    word = columns.cell(row, Role.EAR)
-    told = columns.cell(row, Role.ROUTE)
-    side, route = ("", AIR) if not word else side_of(word) or (None, AIR)
-    for column in columns.of(Role.EAR)[1:]:
-        cell, first = row.cells[column.index], columns.of(Role.EAR)[0].text
-        again = side_of(cell)
-        if again is None or again[0] != side:
+    word, side, route = "", "", ""
+    for number, (text, _) in enumerate(columns.of(Role.EAR)):
+        found = side_of(row[text]) or ("", "")
+        if {*tokens_of(row[text])} & NO_THRESHOLD or (must and not found[0]):
             raise AudiogramError(
-                f"{columns.grid.place(row)}, column {column.text}: {show(cell)}, and {show(word)} "
-                f"in column {first}; allowed is the same ear"
+                f"{row.place(text)}: {show(row[text])}, allowed are R and L, or right and left"
             )
-    if told:
-        by = side_of(told)
-        if by is None or by[0]:
+        if number and found[0] != side:
             raise AudiogramError(
-                f"{columns.grid.place(row)}, column {columns.of(Role.ROUTE)[0].text}: "
-                f"{show(told)}, allowed are AC and BC, or air and bone"
+                f"{row.place(text)}: {show(row[text])}, and {show(word)} in another column; "
+                "allowed is the same ear"
             )
-        route = by[1]
-    if must and columns.of(Role.EAR) and not side:
-        raise AudiogramError(
-            f"{columns.grid.place(row)}, column {columns.of(Role.EAR)[0].text}: {show(word)}, "
-            "allowed are R and L, or right and left"
-        )
-    if side is None:
-        return word, "", route
-    return LETTERS[side], side, route
-
-
-def letter(side: str) -> str:
-    """Return an ear in a letter."""
-    return LETTERS[side] if side else LETTERS[RIGHT]
-
-
-def _doubts(word: str) -> tuple[str, ...]:
-    if word in (Verdict.DOUBTFUL, Verdict.NOT_TESTED):
-        return (f"{NOT_VALID}: {word}",)
-    return ()
+        word, side, route = word or row[text], found[0], route or found[1]
+    for text, _ in columns.of(Role.ROUTE):
+        by = side_of(row[text]) or ("", "")
+        if row[text] and (by[0] or not by[1]):
+            raise AudiogramError(
+                f"{row.place(text)}: {show(row[text])}, allowed are AC and BC, or air and bone; "
+                "take out rows that are neither"
+            )
+        route = by[1] or route
+    return LETTERS[side] or ("" if side_of(word) else word), side, route
 
 
 def _age(columns: Columns, row: Row) -> float:
     text = columns.cell(row, Role.AGE)
     if not text or text == ".":
         return math.nan
-    where = f"{columns.grid.place(row)}, column {columns.of(Role.AGE)[0].text}"
+    where = row.place(columns.of(Role.AGE)[0][0])
     try:
         age_years = float(text.replace(",", "."))
     except ValueError:
@@ -151,12 +110,13 @@ def _age(columns: Columns, row: Row) -> float:
 
 
 def _sex(columns: Columns, row: Row) -> str:
-    text, column = columns.cell(row, Role.SEX).upper(), columns.of(Role.SEX)
-    if column and column[0].text.upper() == nhanes.SEX:
-        text = _CODES.get(text.removesuffix(".0"), text)
-    if text not in _SEXES:
-        raise AudiogramError(
-            f"{columns.grid.place(row)}, column {column[0].text}: {show(text)}, allowed are F, M "
-            "and an empty cell"
-        )
-    return _SEXES[text]
+    for heading, _ in columns.of(Role.SEX):
+        text = row[heading].upper()
+        if heading.upper() == nhanes.SEX:
+            text = _CODES.get(text.removesuffix(".0"), text)
+        if text not in _SEXES:
+            raise AudiogramError(
+                f"{row.place(heading)}: {show(text)}, allowed are F, M and an empty cell"
+            )
+        return _SEXES[text]
+    return ""

@@ -4,61 +4,47 @@ A table is CSV (separated by comma, semicolon, tab or bar, with decimal points o
 or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., and ``b500`` ... by
 bone), a person a row (``R500``, ``L500`` ..., the variables of NHANES, `gp-pta export`), or a
 threshold a row (``ear``, ``frequency``, ``threshold``, or ``frequency``, ``left``, ``right``). In
-`documents` is which JSON is read. What is not understood is refused with its place, the value, and
-how it is written here; columns of which nothing is known are passed over, and named.
+`documents` and `fhir` is which JSON is read. Other headings are said by a mapping. What is not
+understood is refused with its place, the value, and what is allowed, of headings the mapping to
+type; what is of no threshold is passed over, and named.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
-from device.audiogram_tables.columns import NO_TABLE, Columns, columns_of, list_names
+from device.audiogram_tables.columns import Columns, columns_of
 from device.audiogram_tables.documents import HOW
 from device.audiogram_tables.ears import AudiogramError, TableEar
-from device.audiogram_tables.grid import SEPARATORS
-from device.audiogram_tables.headings import Heading, Role, side_of
 from device.audiogram_tables.levels import plain
-from device.audiogram_tables.long import LongTable
-from device.audiogram_tables.opening import grid_of
-from device.audiogram_tables.wide import WideTable
+from device.audiogram_tables.mapping import METAVAR, OPTION, mapping_of
+from device.audiogram_tables.opening import sheet_of
+from device.audiogram_tables.people import names_of
+from device.audiogram_tables.places import FREQUENCY_ROLES, Role, side_of
+from device.audiogram_tables.rows import check_shape, ears_of
+from device.audiogram_tables.sheet import Row, list_names
 from firmware_py.platform.named_file import content_or_stream
 from firmware_py.terms.printable import show
-from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
 TABLE_BYTES_MAX: Final = 1 << 28
 ROW_MAX: Final = 999_999_999
 _IN_ORDER: Final = (RIGHT, LEFT)  # of rows, where there are two
-
-
-class Shape(Protocol):
-    """What every shape of table can tell."""
-
-    columns: Columns
-    both: bool  # ears a row
-    unused: Collection[Role]  # of columns that mean nothing in this shape
-
-    def __len__(self) -> int:
-        """Return the number of rows, or of people where each has several rows."""
-
-    def frequencies_hz(self, route: str) -> list[float]:
-        """Return the frequencies of a route, rising."""
-
-    def ears(self, number: int) -> list[TableEar]:
-        """Return the ears of a row, from 1 on."""
-
-    def names(self, number: int) -> tuple[str, ...]:
-        """Return all that a row calls its person."""
+# Of columns that have no meaning beside others, those that are named.
+_UNUSED: Final = (Role.THRESHOLD, Role.MARK, Role.LIMIT)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of audiograms."""
+    """A table of audiograms; `columns` says what each column has."""
 
     path: str
-    shape: Shape
+    columns: Columns
 
     @staticmethod
     def bytes_of(path: Path) -> bytes:
@@ -66,7 +52,9 @@ class Table:
         return content_or_stream(path, TABLE_BYTES_MAX)
 
     @classmethod
-    def read(cls, path: str | Path, content: bytes | None = None) -> Self:
+    def read(
+        cls, path: str | Path, content: bytes | None = None, columns: str | None = None
+    ) -> Self:
         """Read a table of audiograms.
 
         Parameters
@@ -74,24 +62,35 @@ class Table:
         path : str or Path
         content : bytes, optional
             Of the file, where it was read already: a pipe can be read once.
+        columns : str, optional
+            Which heading has which place, ``right.500=R500,...``, or the file that says it.
 
         Raises
         ------
         AudiogramError
             The file cannot be read, or is no table of audiograms. What is wrong with a row is said
-            when it is asked for, but for a table with a threshold a row.
+            when it is asked for.
         """
-        name = str(path)
+        name, said = str(path), mapping_of(columns)
         try:
             content = cls.bytes_of(Path(path)) if content is None else content
         except OSError as error:
             raise AudiogramError(f"{name}: cannot be read: {error.strerror}") from error
-        columns = columns_of(grid_of(name, content))
-        return cls(name, _shape_of(columns))
+        found = columns_of(sheet_of(name, content), said)
+        if not found.of(Role.AT, *FREQUENCY_ROLES):
+            first = show(" ".join(found.sheet.header)) if found.sheet.header else "it is empty"
+            how = f"cells are taken to be separated by a {found.sheet.separator}"
+            raise AudiogramError(
+                f"{name}: is not a table of audiograms, its first line has no column tNNN (t500, "
+                f"t1000 ...): {first}; {how if found.sheet.separator else HOW}; allowed is such a "
+                f"column, or {OPTION} {METAVAR}"
+            )
+        check_shape(found)
+        return cls(name, found)
 
     @classmethod
     def ears_named(
-        cls, named: str, ear: str | None = None
+        cls, named: str, ear: str | None = None, columns: str | None = None
     ) -> tuple[dict[str, TableEar], list[str]]:
         """Return the ears with thresholds that rows have, by side, and what to know of the tables.
 
@@ -101,6 +100,8 @@ class Table:
             ``FILE:ROW``, or ``FILE:ROW,FILE:ROW`` of the right and the left ear.
         ear : str, optional
             "left" or "right"; None: all that the rows have.
+        columns : str, optional
+            As of `read`.
 
         Raises
         ------
@@ -121,7 +122,7 @@ class Table:
                     f"--audiogram is {named!r}; allowed is FILE:ROW, a row of a table, such as "
                     f"{part}:1"
                 )
-            table = cls.read(file_name)
+            table = cls.read(file_name, columns=columns)
             remarks += table.remarks
             ears |= _ears_of(table.ears(row), _IN_ORDER[k] if len(parts) > 1 else ear, part)
         if ear is not None and ear not in ears:
@@ -131,16 +132,46 @@ class Table:
 
     def __len__(self) -> int:
         """Return the number of rows, or of people where each has several rows."""
-        return len(self.shape)
+        return len(self._groups)
+
+    @property
+    def both(self) -> bool:
+        """Return whether one number may name both ears."""
+        return self._grouped or self._sides_in_columns
+
+    @property
+    def _sides_in_columns(self) -> bool:
+        return any(place.side for _, place in self.columns.of(Role.AT))
+
+    @cached_property
+    def _grouped(self) -> bool:
+        """Return whether a person has several rows: one a threshold, or one by bone."""
+        return not self.columns.of(Role.AT) or any(
+            (side_of(cell) or ("", ""))[1] == BONE
+            for heading, _ in self.columns.of(Role.EAR, Role.ROUTE)
+            for cell in self.columns.sheet.cells(heading)
+        )
+
+    @cached_property
+    def _groups(self) -> list[list[Row]]:
+        """Return the rows of each number."""
+        rows = self.columns.sheet.rows
+        if not self._grouped:
+            return [[row] for row in rows]
+        who = [text for text, _ in self.columns.of(Role.SOURCE, Role.SUBJECT, Role.SESSION)]
+        groups: dict[tuple[str, ...], list[Row]] = {}
+        for row in rows:
+            if row.fault or any(row.cells.values()):
+                groups.setdefault(tuple(row[text] for text in who), []).append(row)
+        return [*groups.values()]
 
     @property
     def remarks(self) -> list[str]:
         """Return what a person should know of how it was read."""
-        columns = self.shape.columns
-        told = []
-        if columns.renamed:
-            told.append(f"{self.path}: read {list_names(columns.renamed)}")
-        others = [*columns.passed_over, *(c.text for r in self.shape.unused for c in columns.of(r))]
+        columns = self.columns
+        told = [f"{self.path}: passed over: {each}" for each in columns.sheet.passed_over]
+        unused = [*_UNUSED] * bool(columns.of(Role.AT)) + [Role.EAR] * self._sides_in_columns
+        others = [*columns.passed_over, *(text for text, _ in columns.of(*unused))]
         if others and not columns.of(Role.CONVENTION):
             told.append(
                 f"{self.path}: passed over, as nothing is known of them: columns "
@@ -150,21 +181,25 @@ class Table:
 
     def doubts(self) -> list[str]:
         """Return of how many ears a test is not valid, or levels are no dB HL."""
-        columns = self.shape.columns
-        if not columns.of(Role.VERDICT) and not columns.of(Role.UNIT):
+        if not self.columns.of(Role.VERDICT, Role.UNIT):
             return []
         counts = Counter(remark for ear in self.all_ears() for remark in ear.remarks)
         return [f"{self.path}: {count} ears: {remark}" for remark, count in counts.items()]
 
     def frequencies_hz(self, route: str) -> list[float]:
         """Return the frequencies of a route, rising."""
-        return self.shape.frequencies_hz(route)
+        if self._grouped:
+            ears = (ear for number in range(len(self)) for ear in self._of_number(number + 1))
+            by = ((*e.by_air, *e.unknown_hz) if route == AIR else (*e.by_bone,) for e in ears)
+            return sorted({*chain.from_iterable(by)})
+        places = [place for _, place in self.columns.of(Role.AT)]
+        return sorted({p.frequency_hz for p in places if (p.route or AIR) == route})
 
     def all_ears(self) -> Iterator[TableEar]:
         """Yield every ear; of rows with both those that anything is known of."""
         for number in range(1, len(self) + 1):
-            for ear in self.shape.ears(number):
-                if ear.known or not self.shape.both:
+            for ear in self._of_number(number):
+                if ear.known or not self.both:
                     yield ear
 
     def ears(self, row: str) -> list[TableEar]:
@@ -177,7 +212,7 @@ class Table:
         """
         if re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
             if int(row) <= len(self):
-                return self.shape.ears(int(row))
+                return self._of_number(int(row))
             if (found := self._ears_by_name(row)) is not None:
                 return found
             count = len(self)
@@ -191,15 +226,19 @@ class Table:
             )
         return found
 
+    def _of_number(self, number: int) -> list[TableEar]:
+        rows = self._groups[number - 1]
+        return ears_of(self.columns, rows, number, grouped=self._grouped)
+
     def _ears_by_name(self, name: str) -> list[TableEar] | None:
-        columns = self.shape.columns
-        if not columns.of(Role.SUBJECT) and not columns.of(Role.SESSION):
-            return None
-        known = plain(name)
-        rows = [n for n in range(1, len(self) + 1) if known and known in self.shape.names(n)]
+        known, columns = plain(name), self.columns
+        rows = [
+            n for n, group in enumerate(self._groups, start=1)
+            if known and known in names_of(columns, group[0])
+        ]  # fmt: skip
         if not rows:
             return None
-        ears = [ear for number in rows for ear in self.shape.ears(number)]
+        ears = [ear for number in rows for ear in self._of_number(number)]
         sides = [ear.side for ear in ears]
         if len(rows) > 1 and (len({*sides}) < len(sides) or "" in sides):
             raise AudiogramError(
@@ -227,39 +266,3 @@ def _ears_of(ears: Sequence[TableEar], wanted: str | None, named: str) -> dict[s
             f"{known[0].where}: is of the {known[0].side} ear; asked for is the {wanted} one"
         )
     return found
-
-
-def _shape_of(columns: Columns) -> Shape:
-    thresholds, frequency = columns.thresholds(), columns.of(Role.FREQUENCY)
-    if thresholds and not frequency:
-        return WideTable(columns)
-    if thresholds:
-        return WideTable(_with_ears(columns))
-    if frequency:
-        return LongTable(columns)
-    first = columns.grid.header
-    sign = columns.grid.separator
-    shown = show((sign or ", ").join(first)) if first else "it is empty"
-    if not sign:
-        raise AudiogramError(f"{columns.grid.path}: no audiogram is found in it, {shown}; {HOW}")
-    raise AudiogramError(
-        f"{columns.grid.path}: {NO_TABLE}: {shown}; cells are taken to be separated by a "
-        f"{SEPARATORS.get(sign, sign)}"
-    )
-
-
-def _with_ears(columns: Columns) -> Columns:
-    """Return columns in which that of frequencies has ears, as in a table `Frequency,250,500`."""
-    column = columns.of(Role.FREQUENCY)[0]
-    cells = [
-        plain(row.cells[column.index]) for row in columns.grid.rows if len(row.cells) > column.index
-    ]
-    if columns.of(Role.EAR) or not all((side_of(cell) or ("",))[0] for cell in cells):
-        raise AudiogramError(
-            f"{columns.grid.path}: column {show(column.text)} has a frequency for each row, and "
-            f"column {show(columns.thresholds()[0].text)} thresholds at one; allowed is one of the "
-            "two"
-        )
-    by_role = {**columns.by_role, Role.EAR: [replace(column, heading=Heading(Role.EAR))]}
-    del by_role[Role.FREQUENCY]
-    return replace(columns, by_role=by_role)

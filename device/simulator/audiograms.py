@@ -35,7 +35,7 @@ NEIGHBOURS: Final = 2.0  # so far apart two frequencies may be for what is betwe
 EVERYWHERE: Final = ((0.0, math.inf),)
 
 
-def audiogram_named(text: str) -> dict[Ear, Audiogram]:
+def audiogram_named(text: str, columns: str | None = None) -> dict[Ear, Audiogram]:
     """Find the audiograms a text names.
 
     Parameters
@@ -45,6 +45,8 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
         n-th of its family, ``NAME:N``, or ``FILE:ROW``, where row 1 is the first one after the
         header, or ``FILE:NAME``, of somebody in the table. One such text is for both ears;
         ``TEXT,TEXT`` is right ear, left ear.  A row with both ears gives each its own.
+    columns : str, optional
+        What a table's columns have, as of `Table.read`.
 
     Raises
     ------
@@ -57,12 +59,12 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
             f"audiogram {text!r} has {len(names)} parts, allowed are one for both ears, "
             "or RIGHT,LEFT"
         )
-    audiograms = [_both_named(name.strip()) for name in names]
+    audiograms = [_both_named(name.strip(), columns) for name in names]
     right, left = EARS
     return {right: audiograms[0][right], left: audiograms[-1][left]}
 
 
-def gaps_named(text: str) -> dict[str, GapDb]:
+def gaps_named(text: str, columns: str | None = None) -> dict[str, GapDb]:
     """Return the air-bone gaps, over frequency, of ears that a text names; of others none.
 
     Raises
@@ -72,15 +74,15 @@ def gaps_named(text: str) -> dict[str, GapDb]:
     """
     names = [name.strip() for name in text.split(",")][: len(EARS)]
     named = dict(zip(EARS, (names[0], names[-1]), strict=True))
-    gaps = {ear: _gap_named(name, ear) for ear, name in named.items()}
+    gaps = {ear: _gap_named(name, ear, columns) for ear, name in named.items()}
     return {ear: gap for ear, gap in gaps.items() if gap is not None}
 
 
-def _gap_named(name: str, ear: Ear) -> Audiogram | None:
+def _gap_named(name: str, ear: Ear, columns: str | None) -> Audiogram | None:
     file_name, colon, row = name.rpartition(":")
     if not colon or not file_name or file_name in ODD_EARS:
         return None
-    table = _table(file_name)
+    table = _table(file_name, columns)
     found = _of_ear(table, table.ears(row), ear)
     if found is None:
         return None
@@ -92,7 +94,7 @@ def _gap_named(name: str, ear: Ear) -> Audiogram | None:
     return Audiogram((*gaps_db,), (*gaps_db.values(),)) if gaps_db else None
 
 
-def _both_named(name: str) -> dict[Ear, Audiogram]:
+def _both_named(name: str, columns: str | None) -> dict[Ear, Audiogram]:
     if name in STANDARD_AUDIOGRAMS_DB_HL:
         frequencies_hz = tuple(map(float, FREQUENCIES_HZ))
         audiogram = Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
@@ -111,7 +113,7 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
         )
     if file_name in ODD_EARS:
         return dict.fromkeys(EARS, _odd_ear(file_name, row))
-    return _from_table(_table(file_name), row)
+    return _from_table(_table(file_name, columns), row)
 
 
 def _odd_ear(name: str, number: str) -> Audiogram:
@@ -122,7 +124,7 @@ def _odd_ear(name: str, number: str) -> Audiogram:
     )
 
 
-def remarks_on(text: str) -> list[str]:
+def remarks_on(text: str, columns: str | None = None) -> list[str]:
     """Return what a person should know of the tables that a text names, and of what they lack.
 
     Raises
@@ -134,7 +136,7 @@ def remarks_on(text: str) -> list[str]:
     for name in dict.fromkeys(part.strip() for part in text.split(",")):
         file_name, colon, row = name.rpartition(":")
         if colon and file_name not in ODD_EARS:
-            table = _table(file_name)
+            table = _table(file_name, columns)
             told += table.remarks
             told += _lacks(table, row, name)
     return list(dict.fromkeys(told))
@@ -168,9 +170,9 @@ def _unknown_hz(ear: TableEar, audiogram: Audiogram) -> list[float]:
     return sorted(between | {*ear.unknown_hz})
 
 
-def _table(file_name: str) -> Table:
+def _table(file_name: str, columns: str | None) -> Table:
     try:
-        return Table.read(file_name, content_of(Path(file_name), TABLE_BYTES_MAX))
+        return Table.read(file_name, content_of(Path(file_name), TABLE_BYTES_MAX), columns)
     except OSError as error:
         raise AudiogramError(f"{file_name}: cannot be read: {error.strerror}") from error
 
@@ -189,7 +191,7 @@ def _from_table(table: Table, row: str) -> dict[Ear, Audiogram]:
 
 def _of_ear(table: Table, ears: Sequence[TableEar], ear: Ear) -> TableEar | None:
     """Return an ear of a row: that of its side; the only ear of a row stands for both."""
-    if len(ears) == 1 and (not table.shape.both or not ears[0].side):
+    if len(ears) == 1 and (not table.both or not ears[0].side):
         return ears[0]
     return next((each for each in ears if each.side == ear), None)
 

@@ -62,7 +62,10 @@ def head_of(options: Mapping[str, Any]) -> Head:
         If an option is not allowed.
     """
     skull_db = options["skull_attenuation"]
-    gaps_db = {**gaps_named(options["audiogram"]), **_air_bone_gap_db(options["air_bone_gap"])}
+    gaps_db = {
+        **gaps_named(options["audiogram"], options.get("columns")),
+        **_air_bone_gap_db(options["air_bone_gap"]),
+    }
     return Head(
         air_bone_gap_db=gaps_db,
         interaural_attenuation_db=options["interaural_attenuation"],

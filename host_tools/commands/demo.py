@@ -114,7 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     began_s = time.monotonic()
     screen = _screen(arguments.picture)
     check_board(arguments)
-    by_air, head = audiogram_named(arguments.audiogram), head_of(vars(arguments))
+    by_air = audiogram_named(arguments.audiogram, arguments.columns)
+    head = head_of(vars(arguments))
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))

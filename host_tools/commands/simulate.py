@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with _time_of(arguments) as tell_time:
             check_board(arguments)
-            for remark in remarks_on(arguments.audiogram):
+            for remark in remarks_on(arguments.audiogram, arguments.columns):
                 _tell(remark)
             board = _board(arguments, listener_of(arguments), tell_time)
             if faults := faults_of(arguments):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
 from device.simulator.faults import FaultRates
@@ -55,6 +56,7 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         f"{', '.join(ODD_EARS)} (island:2 is another island); or a row (from 1) of an audiogram "
         "table; two with a comma are right and left ear (default: N3)",
     )
+    p.add_argument(OPTION, **ARGUMENT)
     p.add_argument(
         "--listener", default=HONEST.text, metavar="KIND", help=f"{KINDS_WORDS} (default: honest)"
     )
@@ -111,7 +113,7 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
     """
     try:
         listener = SimulatedListener(
-            audiogram_named(arguments.audiogram),
+            audiogram_named(arguments.audiogram, arguments.columns),
             response_noise_db=arguments.response_noise,
             lapse_rate=arguments.lapse_rate,
             false_alarm_rate=arguments.false_alarm_rate,

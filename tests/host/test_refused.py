@@ -57,6 +57,7 @@ demo
     --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
     --audiogram there.txt => audiogram 'there.txt' is a table; allowed is a row of it, such as \
 there.txt:1
+    --audiogram there.txt:1 --columns x => --columns 'x': No such file or directory; allowed are
     --audiogram none.csv:1 => none.csv: cannot be read: No such file or directory
     --seed -1 => seed is -1, allowed are 0 to
     --speed 0 => --speed is 0; allowed is 0.1 to 1000
@@ -90,6 +91,7 @@ workbench --data data
     --listener deaf => no kind of listener is called 'deaf', allowed are honest
     --audiogram iland => no audiogram is called 'iland'
 prescribe LEFT
+    --columns t500=a => --columns is of a table; allowed is --audiogram with it
     --ear right => the right ear was not tested; tested: left
     -o gain.doc => allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt
     -o nowhere/gain.svg => in a directory that is there

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
@@ -84,6 +85,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--audiogram", metavar="FILE:ROW",
         help="of a table of audiograms, in place of a journal",
     )  # fmt: skip
+    p.add_argument(OPTION, **ARGUMENT)
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument(
         "--coupling", default="closed", choices=COUPLINGS,
@@ -123,6 +125,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
     if arguments.audiogram is not None:
         _check_of_table(arguments)
+    elif arguments.columns is not None:
+        raise HostError(f"{OPTION} is of a table; allowed is --audiogram with it")
     _check_tuning(arguments)
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
@@ -191,8 +195,9 @@ def _source(arguments: argparse.Namespace, heading: Heading) -> "Source":
 
     if arguments.audiogram is not None:
         return source_of_table(
-            arguments.audiogram, arguments.ear, uncalibrated=arguments.uncalibrated
-        )
+            arguments.audiogram, arguments.ear, arguments.columns,
+            uncalibrated=arguments.uncalibrated,
+        )  # fmt: skip
     session = read_true_session(journal_or_newest(arguments.journal))
     heading.check(arguments.heading, session.person, session.header.started)
     _check_ended(session, arguments.unfinished)

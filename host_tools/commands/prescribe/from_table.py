@@ -35,7 +35,9 @@ LACKING: Final = {
 }
 
 
-def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = False) -> Source:
+def source_of_table(
+    named: str, ear: str | None = None, columns: str | None = None, *, uncalibrated: bool = False
+) -> Source:
     """Return ears of tables to prescribe from, as `Table.ears_named` finds them.
 
     Raises
@@ -44,7 +46,7 @@ def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = 
         A test is not valid, the ears are of two people, or levels are no dB HL, and that is not to
         be passed over, `uncalibrated`.
     """
-    ears, remarks = Table.ears_named(named, ear)
+    ears, remarks = Table.ears_named(named, ear, columns)
     for side, each in ears.items():
         _check(each, side, uncalibrated=uncalibrated)
     place = "; ".join(dict.fromkeys(each.where for each in ears.values()))

@@ -6,6 +6,9 @@ in on its page "Update hearing test", and which it writes to the AirPods in one 
 names, order and values are those of `HearingAidSettings` and `parseHearingAidSettingsResponse` in
 its HearingAid.kt. The gains that follow from the audiogram are Apple's.
 
+What is not known, and lies between no two thresholds an octave apart or less, is `null`; then there
+are no bytes.
+
 Its program for Linux has the same page. A change that is proposed for it (pull request 467, open in
 2026) reads the same settings from a file in JSON, with an object of losses by frequency for each
 ear; of its names only the example in that request was seen.
@@ -14,6 +17,7 @@ ear; of its names only the example in that request was seen.
 import json
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +27,7 @@ from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.errors import HostError
 
 FREQUENCIES_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
+NEIGHBOURS: Final = 2.0  # so far apart two thresholds may be for what is between them to be known
 LOSS_LIMITS_DB_HL: Final = (0.0, 100.0)  # less is no loss, and more is beyond such an aid
 HEAD: Final = bytes((0x02, 0x02, 0x64, 0x00))  # with 0x64, 100 bytes follow
 # What LibrePods begins with, and for amplification, balance and tone the middle of -1 to 1.
@@ -62,7 +67,7 @@ def settings(
     frequencies_hz : (m,)
         Rising.
     thresholds_db_hl : mapping of "left" and "right" to (m,)
-        Between the frequencies on a line over log frequency.
+        Between the frequencies, if they are an octave apart or less, on a line over log frequency.
     remarks : sequence of str
 
     Raises
@@ -71,13 +76,15 @@ def settings(
         If an ear is missing, or 250 to 8000 Hz are not within the frequencies.
     """
     losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
+    known = [[loss for loss in losses[ear] if loss is not None] for ear in (LEFT, RIGHT)]
+    known = [each for each in known if len(each) == len(FREQUENCIES_HZ)]
     whole = {
         "remarks": list(remarks),
         "frequencies_hz": list(FREQUENCIES_HZ),
         "leftEQ": losses[LEFT],
         "rightEQ": losses[RIGHT],
         **ADJUSTMENTS,
-        "payload": payload(losses[LEFT], losses[RIGHT]).hex(),
+        "payload": payload(*known).hex() if len(known) == len(losses) else None,
     }
     return json.dumps(whole, indent=1) + "\n"
 
@@ -110,7 +117,7 @@ def payload(left_db_hl: Sequence[float], right_db_hl: Sequence[float]) -> bytes:
 
 def _losses_of_ears(
     frequencies_hz: Sequence[int], thresholds_db_hl: Mapping[str, FloatArray]
-) -> dict[str, list[float]]:
+) -> dict[str, list[float | None]]:
     """Return the losses of both ears, or say what LibrePods cannot take, `HostError`."""
     missing = [ear for ear in (LEFT, RIGHT) if ear not in thresholds_db_hl]
     if missing:
@@ -123,6 +130,11 @@ def _losses_of_ears(
     return {ear: _losses_db_hl(frequencies_hz, thresholds_db_hl[ear]) for ear in (LEFT, RIGHT)}
 
 
-def _losses_db_hl(frequencies_hz: Sequence[int], thresholds_db_hl: FloatArray) -> list[float]:
+def _losses_db_hl(
+    frequencies_hz: Sequence[int], thresholds_db_hl: FloatArray
+) -> list[float | None]:
     at = np.interp(np.log2(FREQUENCIES_HZ), np.log2(frequencies_hz), thresholds_db_hl)
-    return [round(float(level), 1) for level in np.clip(at, *LOSS_LIMITS_DB_HL)]
+    losses = [round(float(level), 1) for level in np.clip(at, *LOSS_LIMITS_DB_HL)]
+    apart = [*pairwise(frequencies_hz)]
+    unknown = [any(a < f < b and b > NEIGHBOURS * a for a, b in apart) for f in FREQUENCIES_HZ]
+    return [None if is_unknown else loss for loss, is_unknown in zip(losses, unknown, strict=True)]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
@@ -27,7 +28,7 @@ examples:
 
 A table has a row an ear, thresholds in columns t500, t1000 ... in dB HL (blank: not measured), and,
 if known, subject, age, sex, and no_response: the frequencies not heard at the audiometer's limit.
-Other shapes are read, too (host_tools/README.md, "Tables of audiograms"); what was read is said.
+Other tables are read, too (host_tools/README.md, "Tables of audiograms"), some with --columns.
 People not learned from (--part) are left for `gp-pta study` to test on. With --routes the columns
 are air500, bone500 and so on, and person; people whose ears differ by 25 dB or more by air are left
 out, as nothing tells whether their poorer ear was masked.
@@ -57,6 +58,7 @@ NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("table", type=Path, metavar="FILE.csv", help="whose ears to learn from")
+    p.add_argument(OPTION, **ARGUMENT)
     p.add_argument(
         "--routes", action="store_true", help="learn air-bone gaps, from a table of both routes"
     )
@@ -256,7 +258,7 @@ def _read(
     from host_tools.research.learn_prior.sample import degree
     from host_tools.research.study.ears import read_table, say_what_is_read
 
-    table = read_table(arguments.table, "FILE.csv")
+    table = read_table(arguments.table, "FILE.csv", arguments.columns)
     ears = table.population
     say_what_is_read(str(arguments.table), ears, int((degree(ears) < 0).sum()))
     taught, unseen = (
@@ -318,6 +320,8 @@ def _command(arguments: argparse.Namespace) -> str:
     ):
         if value != USUAL[option]:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    if arguments.columns:
+        words += ["--columns", json.dumps(arguments.columns, ensure_ascii=False)]
     if arguments.licence:
         words += ["--licence", json.dumps(arguments.licence, ensure_ascii=False)]
     return " ".join(words)

@@ -88,7 +88,9 @@ class GapFit:
     log_density: tuple[float, ...]
 
 
-def read_routes(path: Path, content: bytes) -> tuple[Population, Population]:
+def read_routes(
+    path: Path, content: bytes, columns: str | None = None
+) -> tuple[Population, Population]:
     """Return the ears of a table by air and by bone, row by row the same.
 
     Parameters
@@ -97,6 +99,8 @@ def read_routes(path: Path, content: bytes) -> tuple[Population, Population]:
         For the error message.
     content : bytes
         A table with columns of both routes, such as ``air500``, ``bone500`` or ``t500``, ``b500``.
+    columns : str, optional
+        What its columns have, as of `Table.read`.
 
     Raises
     ------
@@ -104,7 +108,7 @@ def read_routes(path: Path, content: bytes) -> tuple[Population, Population]:
         A column, a row or a value is not what it has to be; the message says where.
     """
     try:
-        table = Table.read(path, content)
+        table = Table.read(path, content, columns)
         for route in (AIR, BONE):
             if not table.frequencies_hz(route):
                 raise PopulationError(

@@ -121,7 +121,7 @@ def _read(arguments: argparse.Namespace) -> tuple[str, Any, Any]:
 
     try:
         content = Table.bytes_of(arguments.table)
-        air, bone = read_routes(arguments.table, content)
+        air, bone = read_routes(arguments.table, content, arguments.columns)
     except OSError as error:
         raise HostError(f"FILE.csv {str(arguments.table)!r}: {error.strerror}") from None
     except PopulationError as error:
@@ -137,6 +137,8 @@ def _command(arguments: argparse.Namespace, usual: dict[str, Any]) -> str:
     for option, value in (("--part", arguments.part), ("--seed", arguments.seed)):
         if value != usual[option]:
             words += [option, f"{value:g}"]
+    if arguments.columns:
+        words += ["--columns", json.dumps(arguments.columns, ensure_ascii=False)]
     if arguments.licence:
         words += ["--licence", json.dumps(arguments.licence, ensure_ascii=False)]
     return " ".join(words)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from device.simulator.kinds import HONEST, KINDS_WORDS
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.terms.settings import BRISK, CONDUCTS
@@ -81,6 +82,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def _add_own_arguments(p: argparse.ArgumentParser) -> None:
     """Add what somebody brings for the estimator of this product."""
+    p.add_argument(OPTION, **ARGUMENT)
     p.add_argument(
         "--prior", type=Path, metavar="FILE",
         help="the prior of gp-pta and its relatives, and of the tests of --seconds, as gp-pta "

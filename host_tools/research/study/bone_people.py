@@ -57,15 +57,15 @@ class Person:
         return sum(over_db) / len(over_db)
 
 
-def people_asked(name: str, count: int | None) -> list[Person]:
+def people_asked(name: str, count: int | None, columns: str | None = None) -> list[Person]:
     """Return the people of the options --audiograms and --ears; errors as of `people_of`."""
     count = PEOPLE_USUAL if count is None else count
     if not 0 <= count <= EARS_MAX:
         raise HostError(f"--ears is {count}; allowed are whole numbers 0 to {EARS_MAX}")
-    return people_of(Path(name), count)
+    return people_of(Path(name), count, columns)
 
 
-def people_of(path: Path, count: int) -> list[Person]:
+def people_of(path: Path, count: int, columns: str | None = None) -> list[Person]:
     """Return people of a table both of whose ears have both routes, and each with a drawn gap too.
 
     Parameters
@@ -74,6 +74,8 @@ def people_of(path: Path, count: int) -> list[Person]:
         The table; see `learn_prior.routes.read_routes`.
     count : int
         How many of the table, drawn by name; 0: all.
+    columns : str, optional
+        What its columns have, as of `Table.read`.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def people_of(path: Path, count: int) -> list[Person]:
         The table cannot be read, or has nobody of that kind.
     """
     try:
-        air, bone = read_routes(path, Table.bytes_of(path))
+        air, bone = read_routes(path, Table.bytes_of(path), columns)
     except OSError as error:
         raise HostError(f"--audiograms {str(path)!r}: {error.strerror}") from None
     folds = [*zip(air.split(FOLDS), bone.split(FOLDS), strict=True)]

@@ -111,6 +111,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         arguments.out,
         profile=arguments.profile,
         audiogram=arguments.audiogram,
+        columns=arguments.columns,
         seed=arguments.seed,
         response_noise_db=arguments.noise,
         lapse_rate=arguments.lapse_rate,
@@ -135,7 +136,11 @@ def _robustness(arguments: argparse.Namespace) -> int:
     need("gp-pta study --robustness", "numba", "threadpoolctl", use="study")
     from host_tools.research.study.ears import real_table
 
-    table = None if arguments.audiograms is None else real_table(arguments.audiograms)
+    table = (
+        None
+        if arguments.audiograms is None
+        else real_table(arguments.audiograms, arguments.columns)
+    )
     from host_tools.research.study.robustness_command import robustness
 
     return robustness(arguments, table, workers)
@@ -197,7 +202,7 @@ def _bone(arguments: argparse.Namespace) -> int:
     need("gp-pta study --bone", "numba", "threadpoolctl", use="study")
     from host_tools.research.study.bone_people import people_asked
 
-    people = people_asked(arguments.audiograms, arguments.ears)
+    people = people_asked(arguments.audiograms, arguments.ears, arguments.columns)
     from host_tools.research.study.bone_command import bone
 
     return bone(arguments, people, workers)
@@ -279,7 +284,7 @@ def _study(arguments: argparse.Namespace) -> int:
 def _tables(asked: "Options") -> "Tables":
     from host_tools.research.study.ears import Tables
 
-    return Tables.read(asked.audiograms, asked.train)
+    return Tables.read(asked.audiograms, asked.train, asked.columns)
 
 
 def _plan(asked: "Options", tables: "Tables") -> "Study":
@@ -296,6 +301,7 @@ def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Option
     named = tuple(name.strip() for name in names if name.strip())
     return Options(
         audiograms=arguments.audiograms,
+        columns=arguments.columns,
         methods=None if arguments.methods is None else named,
         ears_per_stratum=arguments.ears,
         part=arguments.part,

@@ -61,7 +61,7 @@ class Table:
         return train if part == TRAIN else held_out
 
 
-def read_table(path: Path, option: str) -> Table:
+def read_table(path: Path, option: str, columns: str | None = None) -> Table:
     """Read a table of ears.
 
     Raises
@@ -71,7 +71,7 @@ def read_table(path: Path, option: str) -> Table:
     """
     try:
         content = AudiogramTable.bytes_of(path)
-        read = AudiogramTable.read(path, content)
+        read = AudiogramTable.read(path, content, columns)
         population = population_of(read)
         for remark in (*read.remarks, *read.doubts()):
             say_aside(remark)
@@ -109,22 +109,22 @@ class Tables:
     learned_from: Table | None
 
     @classmethod
-    def read(cls, audiograms: str, train: Path | None) -> "Tables":
+    def read(cls, audiograms: str, train: Path | None, columns: str | None = None) -> "Tables":
         """Read those that are named; errors as of `read_table`."""
         named = audiograms == BISGAARD or audiograms in ODD_EARS
         return cls(
-            None if named else read_table(Path(audiograms), "--audiograms"),
-            None if train is None else read_table(train, "--train"),
+            None if named else read_table(Path(audiograms), "--audiograms", columns),
+            None if train is None else read_table(train, "--train", columns),
         )
 
 
-def real_table(name: str) -> Table:
+def real_table(name: str, columns: str | None = None) -> Table:
     """Return a table where nothing else is allowed; errors as of `read_table`."""
     if name == BISGAARD:
         raise HostError(
             f"--audiograms is {name}; with --robustness allowed is a table of real ears"
         )
-    return read_table(Path(name), "--audiograms")
+    return read_table(Path(name), "--audiograms", columns)
 
 
 def standard_ears() -> tuple[Ear, ...]:

@@ -74,8 +74,9 @@ class Stage:
 
 
 def draw_figure(
-    name: str, path: Path, *, profile: str, audiogram: str, seed: int, trials: int, **answering: Any
-) -> dict[str, Any]:
+    name: str, path: Path, *, profile: str, audiogram: str, seed: int, trials: int,
+    columns: str | None = None, **answering: Any
+) -> dict[str, Any]:  # fmt: skip
     """Simulate a session, draw a figure of it in a new file, and return what is in it.
 
     Of an audiogram of two ears the right one is measured. `trials` are for `mean-bald`.
@@ -91,7 +92,7 @@ def draw_figure(
     if not 0 <= seed <= SEED_MAX:
         raise HostError(f"--seed is {seed}; allowed are whole numbers 0 to {SEED_MAX}")
     Options("bisgaard", trials=trials, **answering)  # refuses what is not allowed
-    ear = _ear_named(audiogram)
+    ear = _ear_named(audiogram, columns)
     evolution = name == "posterior-evolution"
     tones = STAGES[-1] if evolution else trials
     known = session(profile, ear, seed, Answering(**answering), tones)
@@ -231,9 +232,9 @@ def _hertz(frequency_hz: int) -> str:
     return f"{frequency_hz // 1000}k" if frequency_hz >= 1000 else str(frequency_hz)
 
 
-def _ear_named(text: str) -> Ear:
+def _ear_named(text: str, columns: str | None) -> Ear:
     try:
-        audiogram = audiogram_named(text)["right"]
+        audiogram = audiogram_named(text, columns)["right"]
     except AudiogramError as error:
         raise HostError(f"--audiogram: {error}") from None
     return Ear(text, "", audiogram.frequencies_hz, audiogram.thresholds_db_hl)

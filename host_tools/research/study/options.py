@@ -27,6 +27,7 @@ class Options:
     part: str = AUTO  # of a table: one of `PARTS`
     jitter: bool = True  # of a table: undo the rounding of thresholds to 5 dB
     train: Path | None = None  # a table that methods may learn from
+    columns: str | None = None  # what those of the tables have
     response_noise_db: float = 2.0  # of the listeners, as the rates; the methods are told
     lapse_rate: float = 0.01
     false_alarm_rate: float = 0.01

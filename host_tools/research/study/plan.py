@@ -194,7 +194,7 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
     HostError
         A file cannot be read, or an option does not fit another.
     """
-    tables = tables or Tables.read(options.audiograms, options.train)
+    tables = tables or Tables.read(options.audiograms, options.train, options.columns)
     table, train = tables.measured, tables.learned_from
     named = None if options.methods is None else check_method_names(options.methods)
     methods, remarks = _methods(named, learning=table is not None or train is not None)
@@ -241,6 +241,7 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
             "conduct": options.conduct,
             "response-time": options.response_time_s,
             "program": program(),
+            **({} if options.columns is None else {"columns": options.columns}),
             **{name: told for name, told in own.items() if told is not None},
         },
         remarks=(*remarks, *measured.remarks),

@@ -36,6 +36,15 @@ def test_what_lies_between_is_on_a_line_over_log_frequency() -> None:
     assert found["leftEQ"][4] == pytest.approx(30.0 + 30.0 * np.log2(1.5), abs=0.06)
 
 
+def test_what_is_not_known_is_null_and_no_bytes_are_made_of_it() -> None:
+    without = {ear: levels[[0, 1, 2, 4, 8]] for ear, levels in BOTH.items()}
+    known = (250, 500, 1000, 2000, 8000)
+    found = json.loads(settings(known, without, []))
+    assert found["leftEQ"] == [0.0, 10.0, 20.0, 30.0, None, None, None, 100.0]
+    assert found["payload"] is None
+    assert json.loads(linux_settings(known, without, []))["right"]["4000"] is None
+
+
 def test_the_bytes_have_each_setting_where_librepods_reads_it() -> None:
     found = json.loads(settings(FREQUENCIES_HZ, BOTH, []))
     content = bytes.fromhex(found["payload"])

@@ -1,6 +1,7 @@
 """`gp-pta prescribe --audiogram`: the table's numbers, no band, and nothing that is not known."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any, Final
 
@@ -173,6 +174,18 @@ def test_what_cannot_be_prescribed_is_refused(
     path.write_text(table)
     named = [argument.replace("{}", str(path)) for argument in arguments]
     assert words in refusal_of("prescribe", "--audiogram", *named)
+
+
+def test_columns_that_have_to_be_said_are_taken_as_proposed(
+    gp_pta: GpPta, refusal_of: Refused, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("L AC 500 Hz,L AC 1 kHz,L AC 2 kHz,L BC 500 Hz\n30,40,50,5\n")
+    why = refusal_of("prescribe", "--audiogram", f"{path}:1")
+    (columns,) = shlex.split(why.partition("--columns ")[2])
+    figures = figures_of(gp_pta, f"{path}:1", "--columns", columns)
+    levels = {f: band["threshold_db_hl"] for f, band in bands_of(figures, "left").items()}
+    assert levels == {500: 30.0, 1000: 40.0, 2000: 50.0}
 
 
 def test_levels_that_are_no_db_hl_are_taken_where_that_is_wanted_and_said(

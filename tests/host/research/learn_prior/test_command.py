@@ -242,7 +242,7 @@ def test_what_is_no_prior_in_the_end_is_named_and_not_written(
 
     assert (
         "prior.json: knots_hz is 25000.0; allowed is a number from 20 to 20000; nothing was written"
-    ) in refusal_of(*words_for(table, "--components", "1"))
+    ) in refusal_of(*words_for(table, "--components", "1", "--columns", "t25000=t25000"))
     assert not (table.parent / "prior.json").exists()
 
 

@@ -136,7 +136,7 @@ def test_thresholds_alone_are_a_table_and_every_row_a_person(tmp_path: Path) -> 
         ),
         (
             "t500,no_response\n5,500\n",
-            "row 1, column t500: 5 dB HL, and listed in column no_response; "
+            "row 1, column t500: 5 dB HL, and no response by column no_response; "
             "allowed is one of the two",
         ),
         ('t500\n"5\n', "is not a CSV file in UTF-8"),

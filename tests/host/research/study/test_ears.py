@@ -50,7 +50,7 @@ def test_how_much_a_table_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_refusal_names_the_option(tmp_path: Path) -> None:
     path = tmp_path / "clinic.csv"
     path.write_text("t500,t8O00\n10,20\n")
-    with pytest.raises(HostError, match=r"^--train: .*clinic.csv: column 't8O00' is nearly one"):
+    with pytest.raises(HostError, match=r"^--train: .*clinic.csv: what is in 't8O00' has to be"):
         read_table(path, "--train")
 
 

@@ -1,0 +1,78 @@
+"""The mapping that a person writes down: which heading has which place, ``right.500=R500,...``."""
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.levels import plain
+from device.audiogram_tables.places import Place, place_named
+from firmware_py.platform.named_file import TEXT, content_of
+from firmware_py.terms.printable import printable, show
+
+OPTION: Final = "--columns"
+METAVAR: Final = "PLACE=HEADING,..."
+# Of the option, as `argparse` takes it.
+ARGUMENT: Final[Mapping[str, Any]] = {
+    "metavar": METAVAR,
+    "help": "what columns of the table have, as right.500=R500, or a file of that",
+}
+PLACES: Final = (
+    "right.500, left.bone.500, t500, b500, frequency, hz, khz, threshold, right, left, ear, route, "
+    "no_response, subject, session, source, age, sex and ignore"
+)
+MAPPING_BYTES_MAX: Final = 1 << 20
+
+
+def mapping_of(text: str | None) -> dict[str, Place]:
+    """Return the places by heading that an option says, or the file that it names.
+
+    Raises
+    ------
+    AudiogramError
+        The file cannot be read, or a part is no place with a heading.
+    """
+    if text is None:
+        return {}
+    found: dict[str, Place] = {}
+    for part in _parts(text if "=" in text else _of_file(text)):
+        name, sign, heading = part.partition("=")
+        place = place_named(name, said=True)
+        if not sign or place is None or not plain(heading):
+            raise AudiogramError(
+                f"{OPTION} has {show(part)}; allowed is PLACE=HEADING, and a place is one such as "
+                f"{PLACES}"
+            )
+        if plain(heading) in found:
+            raise AudiogramError(f"{OPTION} has {show(heading)} twice; allowed is once")
+        found[plain(heading)] = place
+    return found
+
+
+def written(places: Mapping[str, str]) -> str:
+    """Return names of places by their headings as a person types them."""
+    text = io.StringIO()
+    parts = [f"{name}={printable(heading)}" for heading, name in places.items()]
+    csv.writer(text, lineterminator="").writerow(parts)
+    return f"{OPTION} {shlex.quote(text.getvalue())}"
+
+
+def _of_file(name: str) -> str:
+    try:
+        return content_of(Path(name), MAPPING_BYTES_MAX).decode(TEXT)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
+        raise AudiogramError(
+            f"{OPTION} {show(name)}: {why}; allowed are {METAVAR}, and a file of that"
+        ) from None
+
+
+def _parts(text: str) -> list[str]:
+    try:
+        lines = csv.reader(io.StringIO(text), skipinitialspace=True, strict=True)
+        return [part.strip() for line in lines for part in line if part.strip()]
+    except csv.Error as error:
+        raise AudiogramError(f"{OPTION} {show(text)}: {error}; allowed is {METAVAR}") from None
