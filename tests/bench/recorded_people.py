@@ -29,7 +29,7 @@ def people(names: Iterable[str]) -> Iterator[Sitting]:
     return (each for each in sittings() if str(each) in wanted)
 
 
-def tested(person: Sitting) -> dict[str, Any]:
+def how_it_went(person: Sitting) -> dict[str, Any]:
     """Test somebody, and return how it went, to tenths: what was played, what was found."""
     test = person.test()
     ending = ending_of(test, person.truths, person.bounds)
@@ -59,7 +59,7 @@ def _number(found: ThresholdResult) -> str:
 
 def record(needs: Mapping[str, list[str]]) -> None:
     """Record the tests of these people; `needs`: the rules and constants that each is there for."""
-    kept = {str(each): {"for": needs[str(each)], **tested(each)} for each in people(needs)}
+    kept = {str(each): {"for": needs[str(each)], **how_it_went(each)} for each in people(needs)}
     KEPT.write_text(json.dumps(kept, indent=1) + "\n")
 
 

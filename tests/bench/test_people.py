@@ -3,7 +3,7 @@
 import pytest
 
 from bench.panel.rules import RULES
-from tests.bench.recorded_people import people, recorded, tested
+from tests.bench.recorded_people import how_it_went, people, recorded
 
 RECORDED = recorded()
 
@@ -12,7 +12,7 @@ RECORDED = recorded()
 def test_somebody_is_tested_as_before(name: str) -> None:
     """What comes out is what was recorded; if that is meant, `tests.bench.recorded_people`."""
     (person,) = people([name])
-    assert tested(person) == {k: v for k, v in RECORDED[name].items() if k != "for"}
+    assert how_it_went(person) == {k: v for k, v in RECORDED[name].items() if k != "for"}
 
 
 def test_nothing_false_is_said_of_them() -> None:
