@@ -69,6 +69,11 @@ class _Move(ast.NodeTransformer):
     def visit_Dict(self, node: ast.Dict) -> ast.Dict:
         return ast.Dict(node.keys, [self.visit(each) for each in node.values])
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        """Move a fraction by what is above its line: moved alike, both would leave it the same."""
+        right = node.right if isinstance(node.op, ast.Div) else self.visit(node.right)
+        return ast.BinOp(self.visit(node.left), node.op, right)
+
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         value = node.value
         if not isinstance(value, int | float) or isinstance(value, bool):

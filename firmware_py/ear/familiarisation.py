@@ -17,7 +17,6 @@ from firmware_py.terms.presentation import Presentation
 
 FAMILIAR_DOWN_DB: Final = 20.0
 FAMILIAR_UP_DB: Final = 10.0
-FAMILIAR_TONES_MAX: Final = 18  # from -10 to 120 dB HL by 8 dB, 10 rounded to the level step
 LIMIT_TONES_FAMILIAR: Final = 2  # unheard at the limit so often ends the familiarisation
 
 
@@ -28,7 +27,6 @@ class Familiarisation:
         self._level_db_hl = level_db_hl
         self._levels = levels
         self._going_up = False
-        self._tones = 0
         self._limit_tones = 0
         self.threshold_db_hl: float | None = None
         self.over = False
@@ -38,16 +36,14 @@ class Familiarisation:
         return self._levels.tone(Purpose.FAMILIARISE, familiar_hz, self._level_db_hl)
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
-        self._tones += 1
         if heard:
             self.threshold_db_hl = level_db_hl
             knows = self._levels.route.kind.follows_air
-            done = knows or self._going_up or level_db_hl <= self._levels.floor_db_hl
+            self.over = knows or self._going_up or level_db_hl <= self._levels.floor_db_hl
             self._level_db_hl = max(level_db_hl - FAMILIAR_DOWN_DB, self._levels.floor_db_hl)
         else:
             limit_db_hl = self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)
             self._limit_tones += level_db_hl >= limit_db_hl
-            done = self._limit_tones >= LIMIT_TONES_FAMILIAR
+            self.over = self._limit_tones >= LIMIT_TONES_FAMILIAR
             self._going_up = True
             self._level_db_hl = min(level_db_hl + FAMILIAR_UP_DB, limit_db_hl)
-        self.over = done or self._tones >= FAMILIAR_TONES_MAX

@@ -54,6 +54,7 @@ def test_every_constant_has_a_step_up_and_one_down() -> None:
 
     assert found["enough.HALF_WIDTH_DB up"][0].code == repr(6.5 * 1.1)
     assert found["marks.SILENT_BELOW_MIN down"][0].code == "1"
+    assert found["marks.THIRD_OCTAVE up"][0].code == "1.1 / 3.0"
     assert float(found["enough.BAND_PROBABILITY up"][0].code) == pytest.approx(1 - 0.05 / 1.1)
     names = {name.removesuffix(" up").removesuffix(" down") for name in found}
     assert len(found) == 2 * len(names) > 150

@@ -68,9 +68,12 @@ def test_they_come_from_the_seed() -> None:
         ([None, None, None], False, False),  # too few to judge
         ([True], False, False),
         ([True, False, False, False], False, False),
+        ([None, None, False, False], False, False),
+        ([True] * 3 + [False] * 8, True, False),
         ([None, None, None, False], True, False),
         ([True, None, False, False], True, False),
         ([True, True, False, False, False], True, False),
+        ([True] * 6 + [False] * 7, True, False),
         ([None, None, None, None], True, True),  # silence is like a tone
         ([True, None, None, False], True, True),
         ([True, True, False, False], True, True),

@@ -1,13 +1,14 @@
 """The confirmation: the classical rule against another implementation, and apart from the rest."""
 
+from types import SimpleNamespace
 from typing import Any, Final
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.ear.caps import CONFIRM_TONES_MAX
-from firmware_py.ear.confirmation import Ascents
+from firmware_py.ear.confirmation import Ascents, Confirmation
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.terms.events import Aborted, Mask, Play
 from firmware_py.terms.outcomes import Outcome, Purpose
@@ -61,8 +62,7 @@ def found_of(threshold_db_hl: float, run: Ascents, levels: Levels) -> ConfirmedT
 @given(
     start=st.integers(-4, 22),
     bounds=st.sampled_from([(-10.0, 100.0), (-10.0, 40.0), (20.0, 60.0), (-7.0, 58.5)]),
-    answers=st.lists(st.booleans(), min_size=CONFIRM_TONES_MAX, max_size=CONFIRM_TONES_MAX)
-    | st.floats(-20.0, 110.0),
+    answers=st.lists(st.booleans(), min_size=20, max_size=20) | st.floats(-20.0, 110.0),
 )
 def test_the_rule_is_that_of_another_implementation(
     start: int, bounds: tuple[float, float], answers: list[bool] | float
@@ -82,10 +82,10 @@ def test_the_rule_is_that_of_another_implementation(
         number += 1
 
     found = run.result()
-    assert found.tones == number == reference.tones <= CONFIRM_TONES_MAX
+    assert found.tones == number == reference.tones <= 20
     assert (reference.finding is None) == (found.mark == Outcome.INCOMPLETE)
     if reference.finding is None:
-        assert number == CONFIRM_TONES_MAX
+        assert number == 20
     else:
         measured_db_hl = reference.finding.level_db_hl if found.mark == Outcome.MEASURED else None
         assert found.mark == MARKS[reference.finding.outcome]
@@ -138,7 +138,26 @@ def test_who_is_never_consistent_has_no_threshold_after_the_last_tone() -> None:
         heard_db_hl.add(level_db_hl)
 
     assert run.result().mark == Outcome.INCOMPLETE
-    assert run.result().tones == CONFIRM_TONES_MAX
+    assert run.result().tones == 20
+
+
+def test_two_silences_at_the_loudest_level_are_no_response() -> None:
+    run, levels = ascents(95.0)
+    for _ in range(3):
+        assert not run.over
+        answer(run, levels, False)
+
+    assert run.result() == ConfirmedThreshold(1000, None, Outcome.NO_RESPONSE, 3)
+
+
+@pytest.mark.parametrize(("found_db_hl", "first_db_hl"), [(32.0, 40.0), (33.0, 45.0)])
+def test_it_begins_10_db_above_what_was_found_in_steps_of_5(
+    found_db_hl: float, first_db_hl: float
+) -> None:
+    _, levels = ascents(0.0)
+    estimator: Any = SimpleNamespace(threshold=lambda _: (np.array([found_db_hl]), None))
+
+    assert Confirmation([1000], estimator, levels).tone().level_db_hl == first_db_hl
 
 
 def rising(ear: str, frequency_hz: float) -> float:

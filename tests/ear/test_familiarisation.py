@@ -11,6 +11,10 @@ from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 
 TO_THE_LIMIT = [40, 50, 60, 70, 80, 90, 100, 100]
+BY_8_DB = {
+    "familiar_level_db_hl": -10.0, "level_max_db_hl": 120.0, "loud_confirmed": True,
+    "level_step_db": 4.0,
+}  # fmt: skip
 QUIET_LIMIT = {"familiar_level_db_hl": 60.0, "level_max_db_hl": 45.0}
 
 
@@ -24,6 +28,7 @@ QUIET_LIMIT = {"familiar_level_db_hl": 60.0, "level_max_db_hl": 45.0}
         (999.0, 0.0, {}, TO_THE_LIMIT, None),
         (25.0, 0.0, {"familiar_level_db_hl": -10.0}, [-10, 0, 10, 20, 30], 30),
         (25.0, 0.0, {"familiar_level_db_hl": 33.0}, [33, 13, 23, 33], 33),
+        (999.0, 0.0, BY_8_DB, [*range(-10, 111, 8), 120, 120], None),  # the longest way
         (25.0, 0.0, QUIET_LIMIT, [45, 25, 5, 15, 25], 25),
         (18.0, 4.0, {}, [40, 20, 30], 30),  # unsure on the way down turns it
         (28.0, 4.0, {}, [40, 20, 30, 40], 40),  # and does not end the way up

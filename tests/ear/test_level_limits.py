@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.ear.levels import Highest, Levels
+from firmware_py.ear.levels import Highest, Levels, near
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, BY_AIR, Route
@@ -148,6 +148,10 @@ def test_tones_are_not_spent_where_nothing_new_can_be_learned(profile: str) -> N
     beyond = [p for p in driver.plays if highest(Route(p.route.ear), p.frequency_hz) < 45.0]
 
     assert len(beyond) <= len(driver.plays) / 2, "60 dB HL is far out of reach there"
+
+
+def test_an_octave_is_near_and_a_little_more_is_not() -> None:
+    assert [hz for hz in (480.0, 500.0, 2000.0, 2080.0) if near(1000.0, [hz])] == [500.0, 2000.0]
 
 
 def test_after_the_other_route_a_tone_rises_from_the_quieter_of_both_tones_before() -> None:

@@ -17,7 +17,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
-from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
+from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.randomness import uniform
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
@@ -241,6 +241,17 @@ def test_a_frequency_is_measured_if_both_sides_were_answered_there(
     side: Outcome, answers: list[tuple[float, float, bool | None]], expected: Outcome
 ) -> None:
     assert mark(ask(*answers), side) == expected
+
+
+@pytest.mark.parametrize(("level_db_hl", "moves"), [(44.9, False), (45.0, True)])
+def test_noise_moves_a_tone_that_it_silences_5_db_above_one_heard_without(
+    level_db_hl: float, moves: bool
+) -> None:
+    answers = [
+        Observation(Presentation(Purpose.MEASURE, 1000.0, 40.0), True, NO_COVER),
+        Observation(Presentation(Purpose.MEASURE, 1000.0, level_db_hl), False, Cover(60.0)),
+    ]
+    assert Marks(Levels(Route("left"), Settings(), no_limit), answers).moves_with_noise() is moves
 
 
 def test_only_tones_that_count_are_asked() -> None:

@@ -1,11 +1,13 @@
 """The reasons to ask: the page has them as the code has, and every tone has one."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from firmware_py.ear.agenda import LookedAt
-from firmware_py.ear.reasons_to_ask import BY_NAME, LateStart, Look, SilenceDue
+from firmware_py.ear.reasons_to_ask import BY_NAME, Bracket, LateStart, Look, SilenceDue
 from firmware_py.session.agenda import table_lines
 from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.settings import Settings
@@ -40,6 +42,18 @@ def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -
     driver = Driver(Settings(conduct="clinical", ears="left", ask_all=True), Patient("N3", 1))
 
     assert driver.run_to_tone(Purpose.MEASURE).why == Why.BRACKET
+
+
+@pytest.mark.parametrize(("left", "asked"), [(24, True), (25, False)])
+def test_it_is_asked_when_four_tones_more_are_left_than_that_takes(left: int, asked: bool) -> None:
+    bracketing = SimpleNamespace(tones_missing=lambda: 20, next_tone=lambda _: (1000, 40.0))
+    ear: Any = SimpleNamespace(
+        settings=Settings(ask_all=True), audiogram=SimpleNamespace(is_rough=False),
+        rule=SimpleNamespace(tones_left=left, judge=lambda: None), bracketing=bracketing,
+        again_hz=(),
+    )  # fmt: skip
+
+    assert bool(Bracket().propose(Look(ear))) is asked
 
 
 @pytest.mark.parametrize("conduct", ["brisk", "clinical"])

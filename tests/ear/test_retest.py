@@ -3,7 +3,7 @@
 import pytest
 
 from firmware_py.ear.levels import Levels, no_limit
-from firmware_py.ear.retest import RETEST_REPEATABLE_DB, Retest
+from firmware_py.ear.retest import Retest
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.outcomes import Purpose
@@ -71,8 +71,34 @@ def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_l
     difference_db = retest.difference_db
 
     assert difference_db == -12.5 + 5.0 * silences
-    told = "repeatable" if abs(difference_db) <= RETEST_REPEATABLE_DB else "scattered"
+    told = "repeatable" if abs(difference_db) <= 5.0 else "scattered"
     assert retest.told == (verdict or told), "who is told of it knows whether it is within 5 dB"
     assert [say(each) for each in test.result().remarks] == ([] if not verdict else [
         f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("threshold_db_hl", "answers", "lapse_rate", "told"),
+    [
+        (30.1, [NO, NO, NO, DOUBT, SURE], 0.01, "repeatable"),  # 4.9 dB higher
+        (29.8, [NO, NO, NO, DOUBT, SURE], 0.01, "doubtful"),  # 5.2 dB
+        (30.1, [NO, NO, NO, NO, DOUBT, SURE], 0.01, "doubtful"),  # 9.9 dB
+        (29.8, [NO, NO, NO, NO, DOUBT, SURE], 0.01, "rejected"),  # 10.2 dB
+        # 7.5 dB, by a miss 5 dB above the threshold.
+        (30.0, [NO, NO, NO, NO, SURE], 0.0195, "doubtful"),
+        (30.0, [NO, NO, NO, NO, SURE], 0.0205, "scattered"),
+    ],
+)
+def test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that(
+    threshold_db_hl: float, answers: list[bool | None], lapse_rate: float, told: str
+) -> None:
+    listener = Hyperparameters(None, None, response_noise_db=1.0, lapse_rate=lapse_rate)
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    retest = Retest(threshold_db_hl, levels, 0.1, listener)
+    for heard in answers:
+        retest.take_answer(retest.tone().level_db_hl, heard)
+
+    assert retest.over
+    assert retest.told == told

@@ -1,13 +1,16 @@
 """What is known of an ear is worked out once between two answers, and never said of older ones."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from firmware_py.ear.ear import EarTest
 from firmware_py.ear.marks import Marks
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate, ThresholdEstimates
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import Settings
 from tests.session.driver import Driver, flat, run_left_ear
 
@@ -80,3 +83,16 @@ def test_whether_it_is_surely_beyond_is_asked_only_where_it_may_be(
 
     assert len(asked) == bands
     assert BAND_PROBABILITY in asked
+
+
+@pytest.mark.parametrize(("by_air_db_hl", "wanted_db"), [(19.9, 20.0), (20.1, 10.0)])
+def test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl(
+    by_air_db_hl: float, wanted_db: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(routes="air, bone", stop_half_width_db=8.0)
+    air, bone = EarTest(Route("left"), settings), EarTest(Route("left", BONE), settings)
+    found = [SimpleNamespace(mean_db_hl=each) for each in (0.0, by_air_db_hl)]
+    monkeypatch.setattr(air.audiogram, "estimates", lambda: found)
+    bone.begin_by_bone(bone.estimator.curves_at_knots(), air)
+
+    assert bone.audiogram.wanted_half_width_db(1000) == wanted_db

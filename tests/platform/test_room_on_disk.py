@@ -81,6 +81,12 @@ def test_no_session_outgrows_what_was_reckoned(name: str) -> None:
     assert len(lines[-2]) + len(lines[-1]) + PRESENTATION_BYTES <= TO_END_BYTES
 
 
+def test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second() -> None:
+    """A minute for which ear is which, three of checks; 40 tones, 26 more, 40 anew twice."""
+    settings = Settings(ears="left", catch_rate=0.0, tones_max=40)
+    assert presentations_max(settings) == 60 + 3 * 60 + 40 + 26 + 2 * 40
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("golden/*.journal")))
 def test_no_golden_session_would_if_it_were_sealed(name: str) -> None:
     lines = (GOLDEN / f"golden/{name}.journal").read_bytes().splitlines(keepends=True)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +12,12 @@ from firmware_py.ear.agenda import Ask
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.course import end_check, next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.evidence import Pauses
-from firmware_py.ear.levels import near
-from firmware_py.ear.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
+from firmware_py.ear.evidence import Evidence, Pauses
+from firmware_py.ear.levels import Levels, near, no_limit
+from firmware_py.ear.listening import CHECK_US_MAX, Listening, story_reason
 from firmware_py.inference.stories import Story, Suspicion
 from firmware_py.session.agenda import next_by_air
-from firmware_py.session.ear_result import result_of
+from firmware_py.session.ear_result import result_of, verdict_of
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Outcome, Purpose, Verdict, Why
@@ -119,7 +120,7 @@ def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     away = to_check(gone(after))
     story = away.test.ears[Route("left")].listening.story
     assert story is not None
-    assert DOUBTED <= story.probability < LIKELY
+    assert 0.2 <= story.probability < 0.95
     driver = run_left_ear(gone(after, back=away.test.number + 3))
 
     assert len(checks_of(driver)) == 1
@@ -293,7 +294,53 @@ def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
         events.EquipmentHeard("me")
 
 
+def listening_to(answers: list[bool], **believed: Any) -> Listening:
+    """The checks of an ear with these answers; `believed`: by its estimator."""
+    tone = Presentation(Purpose.MEASURE, 1000.0, 60.0)
+    belief: Any = SimpleNamespace(
+        evidence=Evidence(tuple(Observation(tone, heard, NO_COVER) for heard in answers)),
+        estimator=SimpleNamespace(**believed), suppose=lambda _rest, _ask: 0.0,
+    )  # fmt: skip
+    return Listening(Settings(), belief, Levels(Route("left"), Settings(), no_limit))
+
+
+@pytest.mark.parametrize(
+    ("silent", "odds", "is_late"),
+    [
+        (3, 150.0, False), (4, 150.0, True), (14, 150.0, True), (15, 150.0, False),
+        (4, 52.0, False), (4, 56.0, True),
+    ],
+)  # fmt: skip
+def test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_50(
+    silent: int, odds: float, is_late: bool
+) -> None:
+    """`odds`: so much more probable are the others alone than all answers are."""
+    listening = listening_to([False] * silent + [True] * 9, log_evidence=-math.log(odds))
+    assert len(listening.late_start()) == silent * is_late
+
+
+@pytest.mark.parametrize(("since", "checked"), [(12, True), (13, False)])
+def test_a_doubt_about_twelve_tones_is_settled_before_the_ear_ends(
+    since: int, checked: bool
+) -> None:
+    story = Suspicion(Story.SILENT, 0.5, 40 - since)
+    listening = listening_to([True] * (40 - since) + [False] * since, stories=[story])
+    assert listening.doubt_of_last() == (story if checked else None)
+
+
 # The verdict
+
+
+@pytest.mark.parametrize(
+    ("probability", "verdict"), [(0.19, Verdict.VALID), (0.21, Verdict.DOUBTFUL)]
+)
+def test_another_listener_who_is_as_probable_as_one_in_five_is_a_doubt(
+    probability: float, verdict: Verdict
+) -> None:
+    ear, answer, _ = two_like_answers()
+    ear.count(answer, None)
+    ear.due, ear.listening.change = None, Suspicion(Story.CHANGED, probability, 9)
+    assert verdict_of(ear)[0] == verdict
 
 
 def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
