@@ -10,7 +10,7 @@ from dataclasses import replace
 from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.session import masking
 from firmware_py.session.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB, Threshold
-from firmware_py.session.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
+from firmware_py.session.plateau import CHECK_ABOVE_DB, Check, Plateau, is_clear
 from firmware_py.session.skull import Skull
 from firmware_py.session.way import Again, Verdict, Way
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Why
@@ -152,7 +152,7 @@ class Air(Way):
         threshold_db_hl = float(self.ear.estimator.threshold([frequency_hz])[0][0])
         wanted_db_hl = math.ceil(threshold_db_hl + CHECK_ABOVE_DB)
         tone = self.ear.levels.tone(Purpose.PLATEAU, frequency_hz, wanted_db_hl)
-        if other is None or tone.level_db_hl < threshold_db_hl + CHECK_ABOVE_DB_MIN:
+        if other is None or not is_clear(tone.level_db_hl, threshold_db_hl):
             return None
         attenuation_db = self.attenuation_db(frequency_hz)
         highest_db_hl = self.skull.highest_noise_db_hl(self.route, frequency_hz)

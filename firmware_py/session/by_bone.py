@@ -11,7 +11,7 @@ from typing import Final
 
 from firmware_py.ear.threshold_estimates import Estimate, Unmasked
 from firmware_py.session import masking
-from firmware_py.session.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN
+from firmware_py.session.plateau import CHECK_ABOVE_DB, is_clear
 from firmware_py.session.skull import Skull
 from firmware_py.session.way import Again, Way
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
@@ -78,7 +78,8 @@ class Bone(Way):
         self._behind_noise = BehindNoise()
 
     def crossing_db_hl(self, _frequency_hz: float, level_db_hl: float) -> float:
-        return level_db_hl - masking.SKULL_DB
+        # The skull takes 0 to 15 dB of it: nothing that can be relied on.
+        return level_db_hl
 
     def noise_db_hl(self, tone: Presentation, other: masking.Threshold) -> float:
         f, earphones = tone.frequency_hz, self.skull.earphones
@@ -162,7 +163,7 @@ class Bone(Way):
         wanted_db_hl = math.ceil(found.mean_db_hl + CHECK_ABOVE_DB)
         level_db_hl = float(min(wanted_db_hl, math.floor(most_db_hl), felt_db_hl - 1.0))
         tone = Presentation(Purpose.PLATEAU, f, level_db_hl)
-        room = level_db_hl >= found.mean_db_hl + CHECK_ABOVE_DB_MIN
+        room = is_clear(level_db_hl, found.mean_db_hl)
         return tone if room and self.cover_of_check(tone).noise_db_hl is not None else None
 
     def next_check(self) -> Presentation | None:

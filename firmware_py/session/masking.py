@@ -44,8 +44,6 @@ GAP_ALSO_DB: Final = 35.0
 GAP_REST_DB: Final = 45.0
 GAP_MAX_DB: Final = 60.0  # the ossicles cannot take away more: the skull conducts the rest
 
-# A vibrator on one side reaches the other cochlea with no loss that can be relied on: 0 to 15 dB.
-SKULL_DB: Final = 0.0
 # An earphone that closes an ear makes it hear so much better by bone, by frequency: the largest of
 # Yacullo, Clinical Masking Procedures (1996), less the air-bone gap of that ear. Those in the ear
 # canal do less.
@@ -168,7 +166,7 @@ def least_bone_noise_db_hl(level_db_hl: float, occlusion_db: float, other: Thres
     """
     # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
     louder_db = max(occlusion_db, other.gap_db)
-    return max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db + HIDDEN_DB)
+    return max(other.high_db_hl, level_db_hl + louder_db + HIDDEN_DB)
 
 
 def _between(least: float, most: float, highest_db_hl: float) -> float:

@@ -19,8 +19,9 @@ CHECK_ABOVE_DB_MIN: Final = 5.0  # where a limit leaves no more
 # leaves less, it has to be more than what is said without a check (`GAP_ALSO_DB`).
 GAP_DB: Final = 50.0
 GAP_DB_MIN: Final = 36.0
-# An ear that hears by itself at a frequency does so near it, too: two checks are enough for all.
-REACH_OCTAVES: Final = 1.6
+# An ear that hears by itself at a frequency does so from a third to three times it: two checks are
+# enough for all.
+REACH_TIMES: Final = 3
 CHECKS_MAX: Final = 2  # frequencies of an ear
 TRIES_MAX: Final = 2  # a tone that was not heard may have been missed
 
@@ -77,7 +78,7 @@ class Plateau:
         """
         if self.over or not checks:
             return None
-        reach_hz = min(said_hz) * 2.0**REACH_OCTAVES
+        reach_hz = REACH_TIMES * min(said_hz)
         chosen_hz = max((f for f in checks if f <= reach_hz), default=min(checks))
         return checks[chosen_hz]
 
@@ -101,9 +102,15 @@ class Plateau:
 
         None: nothing near it was heard with more noise.
         """
-        gaps_db = [
-            check.gap_db
-            for check in self._heard
-            if abs(math.log2(check.frequency_hz / frequency_hz)) <= REACH_OCTAVES
-        ]
-        return max(gaps_db, default=None)
+        near = [each for each in self._heard if _is_in_reach(each.frequency_hz, frequency_hz)]
+        return max((each.gap_db for each in near), default=None)
+
+
+def is_clear(level_db_hl: float, threshold_db_hl: float) -> bool:
+    """Return whether a tone is so far above a threshold that it can be asked with noise."""
+    return level_db_hl >= threshold_db_hl + CHECK_ABOVE_DB_MIN
+
+
+def _is_in_reach(frequency_hz: float, other_hz: float) -> bool:
+    low_hz, high_hz = sorted((frequency_hz, other_hz))
+    return high_hz <= REACH_TIMES * low_hz

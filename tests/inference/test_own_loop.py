@@ -80,6 +80,10 @@ def test_it_ends_with_the_first_answer_that_makes_all_bands_narrow() -> None:
     assert not estimator.done(0.5 * widest_of_wanted(estimator, 8.0) * 8.0)
 
 
+def test_eight_answers_are_the_least() -> None:
+    assert measure(ThresholdEstimator(), half_width_db=100.0).trial_count == 8
+
+
 def test_so_many_answers_are_enough_in_any_case() -> None:
     estimator = measure(ThresholdEstimator(max_trials=12), half_width_db=0.1, max_trials=9)
     assert estimator.trial_count == 9

@@ -14,7 +14,7 @@ from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.presenting.presenter import PAUSE_BEFORE
 from firmware_py.session import masking
 from firmware_py.session.cross_hearing import CrossHearing
-from firmware_py.session.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
+from firmware_py.session.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau, is_clear
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.terms.presentation import Cover, Presentation
@@ -125,6 +125,19 @@ def test_what_earphones_keep_from_the_other_ear(
     kind: str, frequency_hz: float, least_db: float
 ) -> None:
     assert masking.attenuation_db(kind, frequency_hz) == least_db
+
+
+@pytest.mark.parametrize(
+    ("kind", "better_db"),
+    [
+        ("", {250: 30, 500: 20, 750: 15, 1000: 10, 1500: 0}),
+        (masking.INSERT, {250: 10, 500: 10, 750: 5, 1000: 0}),
+    ],
+)
+def test_by_how_much_an_ear_that_is_closed_hears_better_by_bone(
+    kind: str, better_db: dict[int, float]
+) -> None:
+    assert {f: masking.occlusion_db(kind, f) for f in better_db} == better_db
 
 
 @pytest.mark.parametrize(
@@ -400,7 +413,7 @@ def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_
 def test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best() -> None:
     """An ear of 5 dB HL has no cochlea that is 25 dB better, whatever the other one's threshold."""
     assert masking.Threshold(5.0, 0.0, 10.0).gap_possible_db == 20.0
-    assert masking.Threshold(75.0, 70.0, 80.0).gap_possible_db == masking.GAP_MAX_DB
+    assert masking.Threshold(75.0, 70.0, 80.0).gap_possible_db == 60.0
 
 
 # With more noise
@@ -470,6 +483,11 @@ def test_the_noise_of_a_check(
     check = Check.of(1000, level, 40.0, other, highest)
 
     assert (check and check.noise_db_hl, check and check.gap_db) == (noise, gap)
+
+
+def test_a_check_is_asked_5_db_above_the_threshold_or_more() -> None:
+    assert is_clear(50.0, 45.0)
+    assert not is_clear(50.0, 45.2)
 
 
 def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
@@ -683,6 +701,18 @@ def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_mor
     found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
     assert max(t["air_bone_gap_db"] for t in found) > masking.GAP_ALSO_DB
     assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}
+
+
+def test_noise_that_crosses_stays_5_db_below_the_tone_by_bone() -> None:
+    """Of a tone of 10 dB HL and 40 dB between the ears that is a noise of 45 dB."""
+
+    def noise_db_hl(least: float) -> float:
+        other = masking.Threshold(least - 5.0, least - 10.0, least, bone_low_db_hl=least - 10.0)
+        return masking.bone_noise_db_hl(10.0, 40.0, 0.0, other, 100.0)
+
+    assert noise_db_hl(45.0) == 45.0
+    with pytest.raises(masking.UnmaskableError):
+        noise_db_hl(45.2)
 
 
 @given(

@@ -7,9 +7,11 @@ import pytest
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.stopping import LIMIT_TONES
+from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.events import UNSURE_BUTTON
 from firmware_py.terms.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
@@ -104,6 +106,21 @@ def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
     assert silent.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert sum(play.level_db_hl == 100.0 for play in silent.plays) >= LIMIT_TONES
     assert golden.ear("left")["outcome"] == Outcome.HEARS_ALL
+
+
+@pytest.mark.parametrize(("answered", "unsure", "said"), [(20, 18, False), (21, 19, True)])
+def test_more_than_nine_unsure_answers_of_ten_are_said(
+    answered: int, unsure: int, said: bool
+) -> None:
+    test = HearingTest(Settings(ears="left", unsure_button=True))
+    ear = familiar(test.ears[Route("left")])
+    for number in range(answered):
+        answer = None if number < unsure else True
+        take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
+
+    doubt = reason(Code.MOSTLY_UNSURE, unsure=unsure, answered=answered)
+    remark = reason(Code.OF_EAR, ear="left", doubt=doubt)
+    assert (remark in test.result().remarks) == said
 
 
 # --- Silences ------------------------------------------------------------------------------------

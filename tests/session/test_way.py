@@ -1,21 +1,26 @@
 """The way to an ear: one class for each kind of route."""
 
 from dataclasses import replace
-from typing import Final
+from types import SimpleNamespace
+from typing import Final, cast
 
 import pytest
 
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.session import cross_hearing
+from firmware_py.session.bone_conduction import BoneConduction
 from firmware_py.session.by_air import Air
+from firmware_py.session.by_bone import Bone
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.masking import Earphones
 from firmware_py.session.skull import Skull
+from firmware_py.session.way import Verdict
 from firmware_py.terms import route as routes
-from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.person import UNKNOWN
-from firmware_py.terms.route import BY_AIR, EARS, THRESHOLD, Route
+from firmware_py.terms.route import BONE, BY_AIR, EARS, THRESHOLD, Route
 from firmware_py.terms.settings import Settings
 
 INSERT: Final = "insert"
@@ -52,3 +57,62 @@ def test_a_third_kind_of_route_is_a_class_and_a_row(monkeypatch: pytest.MonkeyPa
 
     assert MaskingMark.UNCERTAIN in verdicts_of(BY_AIR.transducer)
     assert verdicts_of(INSERT) == {MaskingMark.NOT_MASKED}
+
+
+def skull_of(transducer: str) -> Skull:
+    """Two ears that nobody has asked yet."""
+    settings = Settings()
+    ears = {Route(each, transducer): EarTest(Route(each, transducer), settings) for each in EARS}
+    return Skull(settings, ears, Earphones(), UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("gaps_db", "said"),
+    [
+        ([30, 31, 35, 45, 60], 1),  # what people have
+        ([30, 30, 35, 36, 60, 60, 60], 3),  # two are explained: so is what needs 35 dB
+        ([30, 30, 35, 45, 46], 4),  # half of them are: so is what needs 45 dB
+    ],
+)
+def test_a_gap_that_explains_some_thresholds_explains_more(
+    monkeypatch: pytest.MonkeyPatch, gaps_db: list[int], said: int
+) -> None:
+    found = {
+        1000 * place: Verdict(MaskingMark.NOT_MASKED, None, gap_db)
+        for place, gap_db in enumerate(gaps_db, 1)
+    }
+    monkeypatch.setattr(Air, "by_noise", lambda _way: dict(found))
+    verdicts = Air(skull_of(BY_AIR.transducer), Route("left")).verdicts().values()
+
+    marks = [MaskingMark.UNCERTAIN] * said + [MaskingMark.NOT_MASKED] * (len(gaps_db) - said)
+    assert [each.mark for each in verdicts] == marks
+
+
+@pytest.mark.parametrize(("gap_db", "either"), [(9.5, True), (10.5, False)])
+def test_bone_10_db_better_than_usual_may_be_the_other_ears(
+    monkeypatch: pytest.MonkeyPatch, gap_db: float, either: bool
+) -> None:
+    monkeypatch.setattr(BoneConduction, "gap_db", lambda *_: gap_db)
+    way = Bone(skull_of(BONE), Route("left", BONE))
+    found = Estimate(1000, Outcome.MEASURED, Outcome.MEASURED, 20.0, 2.0, 16.0, 24.0)
+
+    assert way.explains_both(found) == either
+
+
+@pytest.mark.parametrize(("better_db_hl", "poorer"), [(40.5, False), (39.5, True)])
+def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
+    better_db_hl: float, poorer: bool
+) -> None:
+    def found(*levels_db_hl: float) -> EarTest:
+        estimator = SimpleNamespace(threshold=lambda _frequencies_hz: (levels_db_hl, ()))
+        audiogram = SimpleNamespace(frequencies_hz=(500, 1000, 2000, 4000))
+        return cast(EarTest, SimpleNamespace(found=True, estimator=estimator, audiogram=audiogram))
+
+    ears = {
+        Route("left"): found(60.0, 60.0, 60.0, 60.0),
+        Route("right"): found(60.0, better_db_hl, 60.0, 60.0),
+    }
+    bone = BoneConduction(ears, UNKNOWN)
+
+    assert bone.is_poorer(Route("left", BONE)) == poorer
+    assert not bone.is_poorer(Route("right", BONE))
