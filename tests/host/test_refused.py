@@ -30,8 +30,13 @@ listen
     --wav played.mp3 => --wav is 'played.mp3'; allowed is a name in .wav, in a directory that is
     --wav no/such/played.wav => --wav is 'no/such/played.wav'; allowed is a name in .wav, in a
 page
-    => either PORT or -o FILE.html is wanted
-    /dev/null -o operator.html => either PORT or -o FILE.html is wanted
+    => one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device
+    /dev/null -o operator.html => one of PORT, -o FILE.html and --simulated is wanted
+    /dev/null --simulated => one of PORT, -o FILE.html and --simulated is wanted
+    /dev/null --routes air,bone => --routes is an option of --simulated, which is not there
+    --simulated --speed 0 => --speed is 0; allowed is 0.1 to 1000
+    --simulated --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
+    --simulated --data /dev/null/sessions => data directory '/dev/null/sessions' cannot be
     /dev/null --listen 70000 => --listen is 70000; allowed are 0 to 65535
     -o operator.txt => allowed is a name in .html
     -o there.html => is there already
