@@ -22,8 +22,6 @@ COMMANDS: Final = (
         "the page that runs a hearing test in a browser"),
     Command("console", "measure", "host_tools.commands.console.command",
         "talk to the firmware's console"),
-    Command("watch", "measure", "host_tools.commands.watch.command",
-        "show a running session live"),
     Command("report", "results", "host_tools.commands.report.command",
         "draw a session: audiogram, grade, quality, each tone"),
     Command("replay", "results", "host_tools.commands.replay.command",

@@ -40,7 +40,6 @@ PARSED: Final = {
     "study": "tests/host/research/test_studies_of_pages.py runs its lines, with fewer ears",
     "tune": "it takes openMHA, 420 MB",
     "update": "it takes a device with a card",
-    "watch": "it looks on until somebody ends it",
     "workbench": "it waits for what somebody types",
 }
 # Programs that are not ours; a page may name no other without being looked at here.

@@ -42,7 +42,6 @@ QUICK: Final = [
     ["sessions", DIRECTORY, "--no-index", "--people"],
     ["sessions", DIRECTORY, "--no-index", "--people", "--json"],
     ["sessions", DIRECTORY, "--no-index", "--people", "--language", "de", "-o", f"{OUT}.html"],
-    ["watch", JOURNAL, "--once"], ["watch", DIRECTORY, "--once"],
 ]  # fmt: skip
 # Drawing takes a hundred times as long as anything else.
 SLOW: Final = [

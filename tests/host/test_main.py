@@ -175,7 +175,7 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert {"--rule", "--ear", "--json"} <= complete("prescribe", "--")
     assert complete("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
     for words in (
-        ["report"], ["report", "x", "-o"], ["export"], ["sessions"], ["watch"], ["install-board"],
+        ["report"], ["report", "x", "-o"], ["export"], ["sessions"], ["install-board"],
         ["replay", "--prior"], ["demo", "--audiogram"], ["study", "--audiograms"],
     ):  # fmt: skip
         found = {word.rstrip("/") for word in complete(*words, "ses")}
@@ -214,7 +214,7 @@ def test_fish_completes_commands_options_choices_and_files(
     assert set(complete("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
     assert set(complete("gp-pta completion ")) == set(SHELLS)
     files = {"sessions/", "session.journal"}
-    for line in ("report", "report x -o", "export", "watch", "replay --prior", "demo --audiogram"):
+    for line in ("report", "report x -o", "export", "replay --prior", "demo --audiogram"):
         assert set(complete(f"gp-pta {line} ses")) == files, line
     for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
         assert set(complete(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"

@@ -94,12 +94,11 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
         "fit": of_levels(sections_as_html(sheet["sections"], InLanguage())),
     }
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
-    forms["screen"] = forms["watch"] + forms["live"]
-    for name in ("screen", "AUD", "events", "page", "fhir", "paper", "fit"):
+    for name in ("live", "AUD", "events", "page", "fhir", "paper", "fit"):
         assert (
             "70 dB (not calibrated) reaches the right ear at 20 dB (not calibrated)" in forms[name]
         ), name
-    for name in ("screen", "fhir"):
+    for name in ("live", "fhir"):
         assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
 

@@ -127,12 +127,6 @@ sessions GOLDEN
     --since 2026-02-01 --until 2026-01-31 => --since 2026-02-01 is after --until 2026-01-31
 sessions
     none => 'none' cannot be read: No such file or directory
-watch
-    no/such/directory => 'no/such/directory' is no directory, journal or port: it is not there
-    there.html => there.html: is no journal
-    /dev/null => cannot open '/dev/null'
-    socket://127.0.0.1:9 => socket://127.0.0.1:9
-    LONG => longlong' cannot be read: File name too long
 """
 
 
