@@ -5,10 +5,6 @@ in on its page "Update hearing test", and which it writes to the AirPods in one 
 0x2A of ATT) with the other settings: 104 bytes, 4 of a head and 25 floats, little-endian. Its
 names, order and values are those of `HearingAidSettings` and `parseHearingAidSettingsResponse` in
 its HearingAid.kt. The gains that follow from the audiogram are Apple's.
-
-Its program for Linux has the same page. A change that is proposed for it (pull request 467, open in
-2026) reads the same settings from a file in JSON, with an object of losses by frequency for each
-ear; of its names only the example in that request was seen.
 """
 
 import json
@@ -38,14 +34,6 @@ ADJUSTMENTS: Final[dict[str, Any]] = {
     "netAmplification": 0.0,
     "balance": 0.0,
     "ownVoiceAmplification": 0.5,
-}
-LINUX_ADJUSTMENTS: Final[dict[str, Any]] = {
-    "amplification": ADJUSTMENTS["netAmplification"],
-    "balance": ADJUSTMENTS["balance"],
-    "tone": ADJUSTMENTS["leftTone"],
-    "ambient_noise_reduction": ADJUSTMENTS["leftAmbientNoiseReduction"],
-    "own_voice_amplification": ADJUSTMENTS["ownVoiceAmplification"],
-    "conversation_boost": ADJUSTMENTS["leftConversationBoost"],
 }
 _OF_AN_EAR: Final = ("Amplification", "Tone", "ConversationBoost", "AmbientNoiseReduction")
 
@@ -80,23 +68,6 @@ def settings(
         "payload": payload(losses[LEFT], losses[RIGHT]).hex(),
     }
     return json.dumps(whole, indent=1) + "\n"
-
-
-def linux_settings(
-    frequencies_hz: Sequence[int],
-    thresholds_db_hl: Mapping[str, FloatArray],
-    remarks: Sequence[str],
-) -> str:
-    """Return the settings for both ears in the layout of Linux; see `settings`.
-
-    It has no place for remarks.
-    """
-    losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
-    whole = {
-        ear: {str(f): loss for f, loss in zip(FREQUENCIES_HZ, losses[ear], strict=True)}
-        for ear in (LEFT, RIGHT)
-    }
-    return json.dumps({**whole, **LINUX_ADJUSTMENTS}, indent=1) + "\n"
 
 
 def payload(left_db_hl: Sequence[float], right_db_hl: Sequence[float]) -> bytes:
