@@ -20,6 +20,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.parser import Options
+from host_tools.recordings.newest import SESSIONS
 from host_tools.terminal import say, say_aside
 
 EXAMPLE = """\
@@ -43,7 +44,6 @@ NEEDS: Final = {"PORT": ("websockets",)}
 WANTED: Final = (
     "one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device"
 )
-SESSIONS: Final = Path("sessions")
 ENDING: Final = ".html"
 LISTEN_MAX: Final = 65535
 POLL_S: Final = 0.5
