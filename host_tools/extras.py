@@ -29,8 +29,6 @@ EXTRA_FOR: Final = {
     "prescribe -o PICTURE": "report",
     "export --format parquet": "export",
     "sessions --format parquet": "export",
-    "protect": "protect",
-    "unprotect": "protect",
     "install-board": "host",
     "study": "study",
     "study --dask": "dask",

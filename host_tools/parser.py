@@ -7,6 +7,9 @@ from importlib import import_module
 from itertools import takewhile
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
 
+# Of a command, or a group of them.
+Options = argparse.ArgumentParser | argparse._ArgumentGroup
+
 
 class CommandModule(Protocol):
     """What the module of a command offers.

@@ -29,7 +29,6 @@ from tests.test_pages import PAGES, ROOT, name
 # The commands of `gp-pta` that a page shows are run, or only parsed, for a reason.
 RUN: Final = {"completion", "doctor", "export", "prescribe", "replay", "report", "sessions"}
 PARSED: Final = {
-    "cable": "it waits for two programs",
     "calibrate": "it takes a device and a sound level meter",
     "console": "it takes a device",
     "demo": "tests/host/commands/test_demos_of_pages.py runs its lines",
@@ -38,13 +37,10 @@ PARSED: Final = {
     "listen": "it takes a sound card",
     "nhanes": "it takes files of the CDC; a test of its own writes some like them",
     "page": "it serves until somebody ends it",
-    "protect": "it takes the keys of people",
     "simulate": "it serves until somebody ends it",
     "study": "tests/host/research/test_studies_of_pages.py runs its lines, with fewer ears",
     "tune": "it takes openMHA, 420 MB",
-    "unprotect": "it takes the keys of people",
     "update": "it takes a device with a card",
-    "watch": "it looks on until somebody ends it",
     "workbench": "it waits for what somebody types",
 }
 # Programs that are not ours; a page may name no other without being looked at here.

@@ -58,7 +58,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "host_tools/commands/export/",
         "host_tools/research/study/",
     ),
-    "pyrage": ("host_tools/commands/protect.py", "host_tools/commands/unprotect.py"),
     "pyreadstat": ("host_tools/research/nhanes.py",),
     "quickjs": ("host_tools/drawing_js/",),
     "rich": ("host_tools/",),

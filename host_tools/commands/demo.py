@@ -39,9 +39,11 @@ from host_tools.devices.simulation import (
     SIMULATED,
     SPEED,
     add_board_arguments,
+    add_routes_argument,
     add_speed_argument,
     check_board,
     check_place,
+    routes_of,
     settings_of,
     start_devices,
 )
@@ -80,7 +82,6 @@ EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 
 PICTURE_COLUMNS: Final = 120  # of a terminal that has them, and of a pipe
-BOTH_ROUTES: Final = f"{AIR},{BONE}"  # as it is typed
 TONE_S_USUAL: Final = 1.5  # median time from answer to answer at the usual speed
 TONE_S_MAX: Final = 4.0
 PLACE_S: Final = 10.0  # of the test, to put the vibrator behind an ear
@@ -94,10 +95,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--masking", choices=(AUTOMATIC, OFF), default=AUTOMATIC, help=f"default: {AUTOMATIC}"
     )
-    p.add_argument(
-        "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
-        help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
-    )  # fmt: skip
+    add_routes_argument(p)
     add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
     p.add_argument("--fit", action="store_true", help="fit a hearing aid then, and tune it")
@@ -231,8 +229,7 @@ def _how_long(arguments: argparse.Namespace) -> str:
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     masking = {} if arguments.masking == AUTOMATIC else {"masking": arguments.masking}
-    routes = {} if arguments.routes == AIR else {"routes": arguments.routes.replace(",", ", ")}
-    return {**settings_of(arguments), **masking, **routes}
+    return {**settings_of(arguments), **masking, **routes_of(arguments)}
 
 
 class _Killer:

@@ -49,7 +49,7 @@ example:
 
 Type what the console takes: HELP lists it, SESS:STAR starts a test. ^D or SYST:EXIT ends it all.
 The journals stay, and an unfinished test is gone on with next time. A firmware that somebody kills
-is started again. What to type for the same in several terminals is printed at the start.
+is started again.
 
 From a pipe, a test that is under way after the last line is waited for, unless it is paused. Only
 what the console says goes to standard output then.
@@ -87,10 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
     with _end_by_signals(), ExitStack() as stack:
         _say(f"starting the {arguments.board} tone generator and the firmware ...")
         parts = stack.enter_context(start_devices(arguments, arguments.data, _say))
-        board, port = parts.simulator.port, parts.console.port
-        _say(f"board and listener at {board}, the firmware's console at {port}")
-        for line in _by_hand(arguments):
-            _say(line)
         bench = _Bench(arguments, parts.console, parts.firmware)
         try:
             return bench.serve()
@@ -227,22 +223,6 @@ def _end_by_signals() -> Iterator[None]:
 
     with at_first_signal((signal.SIGTERM, signal.SIGHUP), end):
         yield
-
-
-def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield what to type to do the same in several terminals, and to watch."""
-    speed = f"--speed {arguments.speed:g}"
-    data = shlex.quote(str(arguments.data))
-    board = f"  {shlex.join(['gp-pta', 'simulate', *options_of(arguments, unusual=True)])} {speed}"
-    cable = "  gp-pta cable"
-    columns = max(len(board), len(cable))
-    yield "The same by hand, each in a terminal of its own:"
-    yield f"{board:<{columns}}   # prints a port: BOARD"
-    yield f"{cable:<{columns}}   # prints two: END and FAR_END"
-    prior = "".join(f" {word}" for word in _prior(arguments))
-    yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}{prior}"
-    yield "  gp-pta console FAR_END"
-    yield f"To look on from another terminal: gp-pta watch {data}"
 
 
 def _sizes(data: Path) -> dict[Path, int]:

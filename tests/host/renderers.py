@@ -15,8 +15,6 @@ from rich.console import Console
 
 from firmware_py.operator.replies import audiogram_lines, result_words
 from host_tools.commands.report.session_report import SessionReport
-from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
@@ -66,7 +64,6 @@ def _on_paper(render: Callable[[SessionReport], str], shown: Shown) -> str:
 
 
 RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
-    "watch": lambda of: on_screen(lambda screen: screen.print(watched(view_of(of.journal)))),
     "live": _live,
     "AUD": lambda of: "\n".join(audiogram_lines(source_of(of.session))),
     "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),

@@ -28,13 +28,9 @@ from host_tools.colours import (
     legend_in_colours,
 )
 from host_tools.commands import listen
-from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import draw
-from host_tools.commands.watch.view import View
 from host_tools.devices.live import TRUTH_WORDS, show_result, show_verdict
 from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.recordings.replayed import Verdict, replay_journal
-from tests.budget import quick
 from tests.host.journals import session_of
 from tests.said import line_of
 
@@ -91,12 +87,6 @@ def result_of(name: str) -> SessionResult:
 def verdict_on(name: str) -> Verdict:
     """Return what a replay comes to, done once for all who ask; none of them may change it."""
     return replay_journal(GOLDEN / f"{name}.journal")
-
-
-@cache
-def view_on(name: str) -> View:
-    """Return what is seen of a session, read once for all who ask; none of them may change it."""
-    return view_of(GOLDEN / f"{name}.journal")
 
 
 def ears_of(name: str) -> dict[Route, Sequence[ThresholdResult]]:
@@ -248,23 +238,6 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     assert TRUTH_WORDS == "+ the simulated listener's true threshold"
 
 
-@pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("name", quick(JOURNALS, "masked", "two-buttons"))
-def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
-    view = view_on(name)
-    said = show(draw(view), columns)
-    everything = "".join(character for character, _ in colours_of(said))
-    for ear in view.ears:
-        its = words_in(said, COLOUR[ear.route])
-        if ear.why:
-            assert f"{ear.route} ear {ear.outcome}" in its
-    for begun in view.thresholds():
-        assert f"{begun} " in words_in(said, COLOUR[begun])
-    assert "+-" not in everything
-    assert "±dB" in everything
-    assert max(map(len, everything.splitlines())) <= columns
-
-
 @pytest.mark.parametrize(
     ("headline", "green"),
     [
@@ -332,6 +305,5 @@ def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     screen, said = terminal(140, **options)
     show_result(screen, result_of("left-ear-s2"), nominal=True)
     show_verdict(screen, verdict_on("left-ear-s2"))
-    screen.print(draw(view_on("both-ears-n3")))
     assert {colour for _, colour in colours_of(said.getvalue())} == {None}
     assert EAR_STYLES == {"right": "bold red", "left": "bold blue"}

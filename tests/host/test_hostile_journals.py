@@ -39,7 +39,6 @@ COMMANDS: Final = (
     ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
     ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
     ["prescribe", "--uncalibrated"], ["prescribe", "--uncalibrated", "--unfinished"],
-    ["watch"], ["watch", "--once"],
 )  # fmt: skip
 MEBIBYTE: Final = 2**20
 
@@ -206,8 +205,6 @@ def test_nonsense_does_not_stop_what_works_on_a_directory(
     (left_out,) = re.findall("left out: .*", capsys.readouterr().err)
     assert words in left_out
     assert len(json.loads(out.read_text())["sessions"]) == 1
-    assert main(["watch", str(tmp_path), "--once"]) == 0
-    assert words in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])

@@ -22,9 +22,7 @@ from firmware_py.main import main as device
 from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import content_of, content_or_stream, open_named
 from host_tools.commands.calibrate.guide import Readings
-from host_tools.commands.protect import make_identity
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.unprotect import read_identity
 from host_tools.errors import HostError
 from host_tools.recordings.heading import read_heading
 from host_tools.research.methods.population import PopulationError, read_population
@@ -42,8 +40,6 @@ COMMANDS: Final = (
     ("report", PIPE),
     ("report", LEFT_S2, "--heading", PIPE),
     ("prescribe", LEFT_S2, "--uncalibrated", "--against", "PIPE.fit"),
-    ("protect", PIPE, "-r", "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"),
-    ("unprotect", PIPE, "-i", PIPE),
     ("demo", "--audiogram", "PIPE:1"),
     ("update", "/dev/null", PIPE),
 )
@@ -51,7 +47,6 @@ COMMANDS: Final = (
 READERS: Final[dict[str, Callable[[Path], object]]] = {
     "a.fit": read_fit,
     "a.readings": Readings.load,
-    "a.agekey": lambda path: str(read_identity(path)),
     "a.json": lambda path: Supposition.of(None, path, None),
     "a.csv": read_population,
     "a.toml": read_calibration,
@@ -140,7 +135,6 @@ def test_a_mark_of_the_encoding_is_taken_in_every_file_that_people_edit(tmp_path
     """Notepad and some spreadsheets begin a file with it."""
     write_fit(tmp_path / "a.fit", plain_fit())
     Readings("HDA 300").save(tmp_path / "a.readings")
-    make_identity(tmp_path / "a.agekey")
     (tmp_path / "a.json").write_text(shipped_prior().to_json())
     (tmp_path / "a.csv").write_text("t1000\n20\n")
     (tmp_path / "a.toml").write_bytes((REPO / "device/calibration/example.toml").read_bytes())

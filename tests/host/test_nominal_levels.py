@@ -89,17 +89,17 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
         **{name: of_levels(render(shown)) for name, render in RENDERERS.items()},
         **{name: text_of(write(form.encode, [examination])) for name, form in FORMS.items()},
         "events": pairs({"why": session.result.remarks}),
+        "ear-over": "\n".join(pairs({"why": ear.why}) for ear in session.result.ears),
         "what if": "\n".join(Comparison.of(session, Supposition(response_noise_db=4.0)).lines()),
         "prescribe": of_levels(capsys.readouterr().out),
         "fit": of_levels(sections_as_html(sheet["sections"], InLanguage())),
     }
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
-    forms["screen"] = forms["watch"] + forms["live"]
-    for name in ("screen", "AUD", "events", "page", "fhir", "paper", "fit"):
+    for name in ("live", "AUD", "events", "page", "fhir", "paper", "fit"):
         assert (
             "70 dB (not calibrated) reaches the right ear at 20 dB (not calibrated)" in forms[name]
         ), name
-    for name in ("screen", "fhir"):
+    for name in ("ear-over", "fhir"):
         assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
 

@@ -30,8 +30,13 @@ listen
     --wav played.mp3 => --wav is 'played.mp3'; allowed is a name in .wav, in a directory that is
     --wav no/such/played.wav => --wav is 'no/such/played.wav'; allowed is a name in .wav, in a
 page
-    => either PORT or -o FILE.html is wanted
-    /dev/null -o operator.html => either PORT or -o FILE.html is wanted
+    => one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device
+    /dev/null -o operator.html => one of PORT, -o FILE.html and --simulated is wanted
+    /dev/null --simulated => one of PORT, -o FILE.html and --simulated is wanted
+    /dev/null --routes air,bone => --routes is an option of --simulated, which is not there
+    --simulated --speed 0 => --speed is 0; allowed is 0.1 to 1000
+    --simulated --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
+    --simulated --data /dev/null/sessions => data directory '/dev/null/sessions' cannot be
     /dev/null --listen 70000 => --listen is 70000; allowed are 0 to 65535
     -o operator.txt => allowed is a name in .html
     -o there.html => is there already
@@ -124,12 +129,6 @@ sessions GOLDEN
     --since 2026-02-01 --until 2026-01-31 => --since 2026-02-01 is after --until 2026-01-31
 sessions
     none => 'none' cannot be read: No such file or directory
-watch
-    no/such/directory => 'no/such/directory' is no directory, journal or port: it is not there
-    there.html => there.html: is no journal
-    /dev/null => cannot open '/dev/null'
-    socket://127.0.0.1:9 => socket://127.0.0.1:9
-    LONG => longlong' cannot be read: File name too long
 """
 
 

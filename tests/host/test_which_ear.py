@@ -58,7 +58,7 @@ def test_every_page_paper_and_answer_says_it_or_that_it_was_not_confirmed(
     sessions: list[Shown], name: str
 ) -> None:
     said = [RENDERERS[name](each) for each in sessions]
-    by_remark = name in ("watch", "live")  # a screen shows the remark alone
+    by_remark = name == "live"  # a screen shows the remark alone
     assert len({*said}) == (2 if by_remark else len(WhichEar))
     assert said[0] != said[2], "it is told where it was not confirmed"
 

@@ -2,30 +2,48 @@
 
 import argparse
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from device.simulator.serve import stop_by_signals
 from host_tools.catalogue import LANGUAGES
+from host_tools.devices.simulation import (
+    SIMULATED,
+    add_listener_arguments,
+    add_routes_argument,
+    check_board,
+    check_place,
+)
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.parser import Options
+from host_tools.recordings.newest import SESSIONS
 from host_tools.terminal import say, say_aside
 
 EXAMPLE = """\
 example:
   gp-pta page -o operator.html
   gp-pta page /dev/ttyACM0
+  gp-pta page --simulated --audiogram N3 --routes air,bone
 
 The file needs nothing else: Chromium, Chrome and Edge open it, and it talks to the device's console
 over Web Serial. Any browser of this computer can run a test by the second command: open the address
 that it prints, which has a token, and which nobody else needs to know. It ends with ^C. One page at
-a time has the device; a test under way goes on without any.
+a time has the device; a test under way goes on without any. The third command needs no device: it
+runs a simulated one, firmware and all, with a listener who answers as fast as people do. You are
+the operator. The journals stay, and an unfinished test is gone on with next time.
 
-exit codes: 0 the file was written, or ^C; 2 it cannot be written, or nothing can listen
+exit codes: 0 the file was written, or ^C; 2 it cannot be written, nothing can listen, or the
+simulated device ended
 """
 
 NEEDS: Final = {"PORT": ("websockets",)}
+WANTED: Final = (
+    "one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device"
+)
 ENDING: Final = ".html"
 LISTEN_MAX: Final = 65535
 POLL_S: Final = 0.5
@@ -43,6 +61,24 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--listen", type=int, default=0, metavar="N",
         help="serve at this port of 127.0.0.1 (default: any that is free)",
     )  # fmt: skip
+    p.add_argument(
+        "--simulated", action="store_true", help="serve the page with a simulated device behind it"
+    )
+    _add_simulated(p.add_argument_group("options of --simulated"))
+    p.set_defaults(board=SIMULATED, faults="")
+
+
+def _add_simulated(p: Options) -> None:
+    """Add the options that describe the simulated device."""
+    add_listener_arguments(p)
+    add_routes_argument(p)
+    p.add_argument(
+        "--speed", type=float, default=1.0, help="times faster than people are (default: 1)"
+    )
+    p.add_argument(
+        "--data", type=Path, metavar="DIR", default=SESSIONS,
+        help=f"keeps the journals; made if it is not there (default: {SESSIONS})",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,8 +86,14 @@ def run(arguments: argparse.Namespace) -> int:
     from host_tools.commands.page.assemble import page  # with the firmware's table of commands
     from host_tools.commands.page.knowledge import lacking
 
-    if (arguments.port is None) == (arguments.out is None):
-        raise HostError("either PORT or -o FILE.html is wanted; gp-pta page --help shows both")
+    ways = (arguments.port is not None, arguments.out is not None, arguments.simulated)
+    if sum(ways) != 1:
+        raise HostError(WANTED)
+    if arguments.simulated:
+        check_board(arguments)
+        check_place(arguments, arguments.data, say_aside)
+    else:
+        _refuse_simulated(arguments)
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
         for language in LANGUAGES:
@@ -61,21 +103,46 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not 0 <= arguments.listen <= LISTEN_MAX:
         raise HostError(f"--listen is {arguments.listen}; allowed are 0 to {LISTEN_MAX}")
-    need("gp-pta page PORT", *NEEDS["PORT"], use="page PORT")
-    _serve(arguments.port, page(), arguments.listen)
+    what = "--simulated" if arguments.simulated else "PORT"
+    need(f"gp-pta page {what}", *NEEDS["PORT"], use="page PORT")
+    _serve(arguments, page())
     return 0
 
 
-def _serve(url: str, html: str, listen: int) -> None:
+def _refuse_simulated(arguments: argparse.Namespace) -> None:
+    """Refuse what describes a simulated device where there is none."""
+    p = argparse.ArgumentParser(add_help=False)
+    _add_simulated(p)
+    for name, usual in vars(p.parse_args([])).items():
+        if getattr(arguments, name) != usual:
+            option = f"--{name.replace('_', '-')}"
+            raise HostError(f"{option} is an option of --simulated, which is not there")
+
+
+def _serve(arguments: argparse.Namespace, html: str) -> None:
     from host_tools.commands.page.bridge import HOST, Bridge
 
     stop = threading.Event()
-    try:
-        bridge = Bridge(url, html, say_aside, listen)
-    except OSError as error:
-        raise HostError(f"nothing can listen at {HOST}:{listen}: {error.strerror}") from None
-    with stop_by_signals(stop), bridge:
+    with stop_by_signals(stop), _port(arguments, stop) as url, ExitStack() as undo:
+        try:
+            bridge = undo.enter_context(Bridge(url, html, say_aside, arguments.listen))
+        except OSError as error:
+            raise HostError(
+                f"nothing can listen at {HOST}:{arguments.listen}: {error.strerror}"
+            ) from None
         say(bridge.address)
         say_aside("open this address in a browser of this computer; end with ^C")
         while not stop.wait(POLL_S):
             continue
+
+
+@contextmanager
+def _port(arguments: argparse.Namespace, stop: threading.Event) -> Iterator[str]:
+    """Give the port of the device's console; a simulated device is there until the end."""
+    if not arguments.simulated:
+        yield arguments.port
+        return
+    from host_tools.devices.in_process import device_in_process
+
+    with device_in_process(arguments, stop, say_aside) as port:
+        yield port

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,12 +13,10 @@ from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.exports import (
     AID_ENDINGS,
-    AUTOEQ,
     FIT,
-    LIBREPODS,
-    LIBREPODS_LINUX,
+    TARGETS,
     check_ears,
-    ear_ending,
+    target_of,
 )
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
@@ -33,6 +32,11 @@ if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do wit
     from host_tools.commands.prescribe.source import Source
     from host_tools.recordings.recorded_session import RecordedSession
 
+OUTPUTS: Final = textwrap.fill(
+    "-o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all "
+    f"figures, {', '.join(f'{each.ending} for {each.words}' for each in TARGETS)}.",
+    100,
+)
 EXAMPLE = f"""\
 example:
   gp-pta prescribe sessions/session-000001.journal --rule nal-r
@@ -41,11 +45,7 @@ example:
   gp-pta prescribe sessions/session-000001.journal --tuning sessions/tuning-000001.journal -o t.pdf
   gp-pta prescribe --audiogram clinic.csv:17 --rule camfit -o aid.fit
 
--o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all figures,
-.fit for the fit that gp-pta takes, .cfg for a fragment of an openMHA configuration, .txt for a
-preset of Tympan (Preset_16_00.txt on its SD card), .librepods.json and .librepods-linux.json for
-LibrePods; and for equalisers, which are no hearing aids, .easyeffects.json for EasyEffects and
-.autoeq.csv, of one ear, for AutoEq.
+{OUTPUTS}
 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. What the marks beside it mean stands below the table, and for whom the fit is.
@@ -69,9 +69,9 @@ no session can have recorded
 NEEDS: Final = {"-o PICTURE": ("matplotlib", "typst")}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 COUPLINGS: Final = ("closed", "open")
-OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS, Path(AUTOEQ).suffix)
+OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS)
 # What is made of a table: equalisers rest on bands, and paper on those and on a test.
-OF_A_TABLE: Final = (*AID_ENDINGS, ".json", LIBREPODS, LIBREPODS_LINUX)
+OF_A_TABLE: Final = (*(each.ending for each in TARGETS if each.of_a_table), ".json")
 # Of a session, and not of a table: options with what they are when nobody gives them.
 OF_A_SESSION: Final = {
     "journal": None, "against": None, "tuning": None, "heading": None, "unfinished": False,
@@ -157,8 +157,8 @@ def _check_of_table(arguments: argparse.Namespace) -> None:
             option = "a journal" if name == "journal" else f"--{name}"
             raise HostError(f"--audiogram and {option}: one of them is allowed")
     for path in arguments.out:
-        ending = ear_ending(path) or path.suffix
-        if ending not in OF_A_TABLE:
+        target = target_of(path)
+        if (target.ending if target else path.suffix) not in OF_A_TABLE:
             raise HostError(
                 f"-o is {str(path)!r}; with --audiogram allowed are {', '.join(OF_A_TABLE)}: paper "
                 "and equalisers need to know how sure a threshold is, and a table does not say it"

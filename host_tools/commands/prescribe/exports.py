@@ -1,6 +1,7 @@
-"""A fit as what an aid or another program reads, by the ending of the file's name."""
+"""A fit as what an aid or another program reads: one table of targets, by the ending of a name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,66 +12,35 @@ if TYPE_CHECKING:  # the names of files are checked before anything is computed
     from device.hearing_aid.fit import Fit
     from host_tools.commands.prescribe.ear_prescription import EarPrescription
 
-FIT: Final = ".fit"  # for gp-pta
-OPENMHA: Final = ".cfg"
-TYMPAN: Final = ".txt"
-AID_ENDINGS: Final = (FIT, OPENMHA, TYMPAN)
-# Of the thresholds or the gains of ears, and with two dots in the name.
-LIBREPODS: Final = ".librepods.json"
-LIBREPODS_LINUX: Final = ".librepods-linux.json"
-EASYEFFECTS: Final = ".easyeffects.json"
-AUTOEQ: Final = ".autoeq.csv"
-EAR_ENDINGS: Final = (LIBREPODS, LIBREPODS_LINUX, EASYEFFECTS, AUTOEQ)
-OF_BOTH_EARS: Final = (OPENMHA, TYMPAN, LIBREPODS, LIBREPODS_LINUX, EASYEFFECTS)
+    Write = Callable[[Fit, Sequence[EarPrescription], Sequence[str]], tuple[str, list[str]]]
 
 
-def ear_ending(path: Path) -> str | None:
-    """Return which of `EAR_ENDINGS` a name has; None: it has none of them."""
-    return next((ending for ending in EAR_ENDINGS if path.name.endswith(ending)), None)
+@dataclass(frozen=True)
+class Target:
+    """What files with one ending are for."""
+
+    ending: str
+    words: str  # of the help
+    # Given fit, ears and remarks: the text, and what has to be said with it.
+    write: "Write"
+    of_fit: bool = True  # and so of a tuned one; else of the thresholds or gains of ears
+    both_ears: bool = True
+    of_a_table: bool = True  # if not, it rests on how sure a threshold is
+
+
+def target_of(path: Path) -> Target | None:
+    """Return what a file of this name is for; None: for no aid and no other program."""
+    return next((each for each in TARGETS if path.name.endswith(each.ending)), None)
 
 
 def check_ears(out: Sequence[Path], ears: Sequence[str]) -> None:
-    """Refuse files that have other ears than there are, before anything is written.
-
-    Raises
-    ------
-    HostError
-        One ear is missing of what has both, or there are two for a file of one.
-    """
+    """Refuse files of both ears where one is missing, `HostError`, before anything is written."""
     missing = [ear for ear in (RIGHT, LEFT) if ear not in ears]
-    for path in out:
-        ending = next((each for each in OF_BOTH_EARS if path.name.endswith(each)), None)
-        if ending is not None and missing:
+    for target in map(target_of, out):
+        if target is not None and target.both_ears and missing:
             raise HostError(
-                f"-o: {ending} has settings of both ears, and the {missing[0]} ear has none"
+                f"-o: {target.ending} has settings of both ears, and the {missing[0]} ear has none"
             )
-        if path.suffix == Path(AUTOEQ).suffix and ear_ending(path) is None:
-            raise HostError(f"-o is {str(path)!r}; of .csv allowed is a name in {AUTOEQ}")
-        if ear_ending(path) == AUTOEQ and not missing:
-            raise HostError(f"-o: {AUTOEQ} is of one ear; say which with --ear left or --ear right")
-
-
-def ears_as(
-    ending: str, ears: "Sequence[EarPrescription]", remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Return the text of ears for a file in one of `EAR_ENDINGS`, and what has to be said with it.
-
-    Raises
-    ------
-    HostError
-        The program cannot take them.
-    """
-    from host_tools.commands.prescribe import librepods
-    from host_tools.commands.prescribe.equaliser import curve_of
-    from host_tools.commands.prescribe.equaliser_files import autoeq_signature, easyeffects_preset
-
-    if ending == EASYEFFECTS:
-        return easyeffects_preset([curve_of(ear) for ear in ears], remarks)
-    if ending == AUTOEQ:
-        return autoeq_signature(curve_of(ears[0]), remarks)
-    settings = librepods.linux_settings if ending == LIBREPODS_LINUX else librepods.settings
-    thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
-    return settings(ears[0].frequencies_hz, thresholds_db_hl, remarks), []
 
 
 def fit_as(ending: str, fit: "Fit", remarks: Sequence[str]) -> str:
@@ -89,11 +59,65 @@ def fit_as(ending: str, fit: "Fit", remarks: Sequence[str]) -> str:
     FitError
         If the aid cannot take this fit.
     """
-    from device.hearing_aid import chain
+    assert ending in AID_ENDINGS
+    target = next(each for each in TARGETS if each.ending == ending)
+    return target.write(fit, (), remarks)[0]
+
+
+def _own(
+    fit: "Fit", _ears: "Sequence[EarPrescription]", _remarks: Sequence[str]
+) -> tuple[str, list[str]]:
     from device.hearing_aid.fit_file import fit_text
+
+    return fit_text(fit), []
+
+
+def _openmha(
+    fit: "Fit", _ears: "Sequence[EarPrescription]", remarks: Sequence[str]
+) -> tuple[str, list[str]]:
+    from device.hearing_aid import chain
+
+    return chain.configuration(fit, remarks), []
+
+
+def _tympan(
+    fit: "Fit", _ears: "Sequence[EarPrescription]", remarks: Sequence[str]
+) -> tuple[str, list[str]]:
     from host_tools.commands.prescribe import tympan
 
-    assert ending in AID_ENDINGS
-    if ending == FIT:
-        return fit_text(fit)
-    return chain.configuration(fit, remarks) if ending == OPENMHA else tympan.preset(fit, remarks)
+    return tympan.preset(fit, remarks), []
+
+
+def _librepods(
+    _fit: "Fit", ears: "Sequence[EarPrescription]", remarks: Sequence[str]
+) -> tuple[str, list[str]]:
+    from host_tools.commands.prescribe import librepods
+
+    thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
+    return librepods.settings(ears[0].frequencies_hz, thresholds_db_hl, remarks), []
+
+
+def _easyeffects(
+    _fit: "Fit", ears: "Sequence[EarPrescription]", remarks: Sequence[str]
+) -> tuple[str, list[str]]:
+    from host_tools.commands.prescribe.easyeffects import preset
+    from host_tools.commands.prescribe.equaliser import curve_of
+
+    return preset([curve_of(ear) for ear in ears], remarks)
+
+
+FIT: Final = ".fit"
+TARGETS: Final = (
+    Target(FIT, "the fit that gp-pta takes", _own, both_ears=False),
+    Target(".cfg", "a fragment of an openMHA configuration", _openmha),
+    Target(".txt", "a preset of Tympan (Preset_16_00.txt on its SD card)", _tympan),
+    Target(".librepods.json", "the audiograms to type into LibrePods", _librepods, of_fit=False),
+    Target(
+        ".easyeffects.json",
+        "a preset of EasyEffects, an equaliser, which is no hearing aid",
+        _easyeffects,
+        of_fit=False,
+        of_a_table=False,
+    ),
+)
+AID_ENDINGS: Final = tuple(each.ending for each in TARGETS if each.of_fit)

@@ -8,10 +8,6 @@ its HearingAid.kt. The gains that follow from the audiogram are Apple's.
 
 What is not known, and lies between no two thresholds an octave apart or less, is `null`; then there
 are no bytes.
-
-Its program for Linux has the same page. A change that is proposed for it (pull request 467, open in
-2026) reads the same settings from a file in JSON, with an object of losses by frequency for each
-ear; of its names only the example in that request was seen.
 """
 
 import json
@@ -43,14 +39,6 @@ ADJUSTMENTS: Final[dict[str, Any]] = {
     "netAmplification": 0.0,
     "balance": 0.0,
     "ownVoiceAmplification": 0.5,
-}
-LINUX_ADJUSTMENTS: Final[dict[str, Any]] = {
-    "amplification": ADJUSTMENTS["netAmplification"],
-    "balance": ADJUSTMENTS["balance"],
-    "tone": ADJUSTMENTS["leftTone"],
-    "ambient_noise_reduction": ADJUSTMENTS["leftAmbientNoiseReduction"],
-    "own_voice_amplification": ADJUSTMENTS["ownVoiceAmplification"],
-    "conversation_boost": ADJUSTMENTS["leftConversationBoost"],
 }
 _OF_AN_EAR: Final = ("Amplification", "Tone", "ConversationBoost", "AmbientNoiseReduction")
 
@@ -87,23 +75,6 @@ def settings(
         "payload": payload(*known).hex() if len(known) == len(losses) else None,
     }
     return json.dumps(whole, indent=1) + "\n"
-
-
-def linux_settings(
-    frequencies_hz: Sequence[int],
-    thresholds_db_hl: Mapping[str, FloatArray],
-    remarks: Sequence[str],
-) -> str:
-    """Return the settings for both ears in the layout of Linux; see `settings`.
-
-    It has no place for remarks.
-    """
-    losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
-    whole = {
-        ear: {str(f): loss for f, loss in zip(FREQUENCIES_HZ, losses[ear], strict=True)}
-        for ear in (LEFT, RIGHT)
-    }
-    return json.dumps({**whole, **LINUX_ADJUSTMENTS}, indent=1) + "\n"
 
 
 def payload(left_db_hl: Sequence[float], right_db_hl: Sequence[float]) -> bytes:

@@ -19,7 +19,7 @@ from host_tools.commands.prescribe.ear_prescription import (
     fit_of_ears,
     prescribe_ears,
 )
-from host_tools.commands.prescribe.exports import AID_ENDINGS, ear_ending, ears_as, fit_as
+from host_tools.commands.prescribe.exports import target_of
 from host_tools.commands.prescribe.figures import as_json, both
 from host_tools.commands.prescribe.paper import Sheet, settings_of
 from host_tools.commands.prescribe.remarks import from_row, remark_rows
@@ -91,11 +91,9 @@ class Prescription:
         said = [language_of(ENGLISH).say(from_row(self.fit)), *self.remarks_in_english]
         text = json.dumps(self.figures, indent=2) + "\n"
         also: list[str] = []
-        if (ending := ear_ending(path)) is not None:
-            text, also = ears_as(ending, self.ears, said)
-        elif path.suffix in AID_ENDINGS:
+        if (target := target_of(path)) is not None:
             try:
-                text = fit_as(path.suffix, self.fit, said)
+                text, also = target.write(self.fit, self.ears, said)
             except FitError as error:
                 raise HostError(f"-o {path}: {error}") from None
         write_text(path, text)

@@ -1,23 +1,17 @@
-"""`gp-pta workbench`: from a pipe, in this process; by hand, with all of its own; and killed.
-
-And `gp-pta cable`.
-"""
+"""`gp-pta workbench`: from a pipe, in this process; by hand, with all of its own; and killed."""
 
 import io
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
-import serial
 
 from host_tools.commands import workbench
 from host_tools.commands.console import command as console
@@ -140,18 +134,6 @@ def test_a_second_button_is_set_for_each_test(pipe: Piped, tmp_path: Path) -> No
     assert "true" in out.splitlines(), "for the next one"
 
 
-def test_what_to_type_by_hand_has_the_options_that_were_given(pipe: Piped, tmp_path: Path) -> None:
-    said = pipe(tmp_path, "", "--audiogram", "S2", "--seed", "3")[1].splitlines()
-    by_hand = said[said.index("The same by hand, each in a terminal of its own:") + 1 :][:4]
-
-    assert [line.partition("#")[0].strip() for line in by_hand] == [
-        "gp-pta simulate --audiogram S2 --seed 3 --speed 100",
-        "gp-pta cable",
-        f"gp-pta-device --tone-generator BOARD --console END --data {tmp_path} --speed 100",
-        "gp-pta console FAR_END",
-    ]
-
-
 def test_a_firmware_that_is_killed_ends_a_script(pipe: Piped, tmp_path: Path) -> None:
     def prepare(device: Device) -> None:
         device.when_said = ("! answer", device.kill)
@@ -268,54 +250,6 @@ def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
     assert "Traceback" not in person.seen
 
 
-# The cable
-
-
-@contextmanager
-def cable() -> Iterator[tuple[str, str]]:
-    with subprocess.Popen(
-        [sys.executable, "-c", MAIN, "cable"], cwd=REPO, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        ends = process.stdout.readline().strip(), process.stdout.readline().strip()
-        try:
-            yield ends
-        finally:
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=WAIT_S_MAX)
-    assert (process.returncode, errors) == (0, "a cable joins these two ports; end with ^C\n")
-
-
-def test_a_cable_carries_every_byte_both_ways_and_outlives_its_users() -> None:
-    every = bytes(range(256))
-    with cable() as (end, far):
-        for _ in range(2):
-            with (
-                serial.Serial(end, timeout=WAIT_S_MAX) as one,
-                serial.Serial(far, timeout=WAIT_S_MAX) as other,
-            ):
-                one.write(every)
-                assert other.read(256) == every
-                other.write(every[::-1])
-                assert one.read(256) == every[::-1]
-
-
-@pytest.mark.thorough
-def test_what_is_too_much_for_a_cable_waits_and_is_not_lost() -> None:
-    much = os.urandom(1_000_000)
-    with cable() as (end, far), serial.Serial(end, write_timeout=0) as one:
-        sent, quiet_since_s = 0, time.monotonic()
-        with serial.Serial(far, timeout=WAIT_S_MAX) as other:
-            while sent < len(much) and time.monotonic() - quiet_since_s < 0.5:
-                if select.select([], [one], [], 0.1)[1]:
-                    taken = os.write(one.fileno(), much[sent : sent + 512])
-                    sent += taken
-                    quiet_since_s = time.monotonic()
-            assert 4096 <= sent < len(much), "nobody reads"
-            assert other.read(sent) == much[:sent]
-
-
 @pytest.mark.thorough
 def test_what_a_table_lacks_is_said_before_the_test(tmp_path: Path) -> None:
     table = tmp_path / "ears.csv"
@@ -330,39 +264,3 @@ def test_what_a_table_lacks_is_said_before_the_test(tmp_path: Path) -> None:
     assert f"{table}: passed over, as nothing is known of them: columns mode" in done.stderr
     assert f"{table}, row 1, right ear: not known at 2000 Hz; what is heard" in done.stderr
     assert f"{table}:1: nothing is known of the left ear" in done.stderr
-
-
-@pytest.mark.thorough
-def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
-    """The four lines, each a process: no other program is needed."""
-    run = [sys.executable, "-m"]
-    with (
-        cable() as (end, far),
-        subprocess.Popen(
-            [*run, "host_tools.main", "simulate", "--audiogram", "S2", "--speed", "100"],
-            cwd=REPO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        ) as board,
-    ):  # fmt: skip
-        assert board.stdout is not None
-        port = board.stdout.readline().strip()
-        with subprocess.Popen(
-            [*run, "firmware_py.main", "--tone-generator", port, "--console", end,
-             "--data", str(tmp_path), "--speed", "100"],
-            cwd=REPO, stdout=subprocess.PIPE, text=True,
-        ) as firmware:  # fmt: skip
-            assert firmware.stdout is not None
-            assert "ready" in firmware.stdout.readline()
-            done = subprocess.run(
-                [*run, "host_tools.main", "console", far, "--until", "session-over"],
-                cwd=REPO, input="SYST:EVEN ON\nSESS:STAR LEFT,SEED=7\n", text=True,
-                capture_output=True, timeout=WAIT_S_MAX, check=False,
-            )  # fmt: skip
-            assert (done.returncode, done.stderr) == (0, "")
-            done = subprocess.run(
-                [*run, "host_tools.main", "console", far], cwd=REPO, input="SYST:EXIT\n",
-                text=True, capture_output=True, timeout=WAIT_S_MAX, check=False,
-            )  # fmt: skip
-            assert done.stdout == "OK\n"
-            assert firmware.wait(WAIT_S_MAX) == 0
-        board.terminate()
-    assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL

@@ -1,7 +1,7 @@
 """No answer of a device is believed as it comes, and none trips a tool."""
 
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any, cast
@@ -21,7 +21,6 @@ from firmware_py.terms.tells import BoardLostTold, Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock
-from host_tools.commands.watch import port as port_module
 from host_tools.devices.device_answers import told_pairs, told_result, told_unasked, told_values
 from host_tools.devices.tuning import _show
 from host_tools.devices.unasked_lines import Progress, show_line
@@ -58,30 +57,6 @@ class Answering:
         return self.answer if line.endswith("?") else "OK"
 
 
-class Standing(Answering):
-    """A firmware that answers so what is found of its session, and tells such lines unasked."""
-
-    def __init__(
-        self, answer: str, lines: Sequence[str], _url: str, show: Callable[[str], None]
-    ) -> None:
-        super().__init__(answer)
-        self.lines, self.show = iter(lines), show
-
-    def insist(self, line: str) -> str:
-        return "ON" if line == "SYST:EVEN?" else super().insist(line)
-
-    def wake(self) -> None:
-        """It is awake."""
-
-    def check(self) -> None:
-        for line in self.lines:
-            self.show(line)
-            return
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -111,14 +86,6 @@ def test_an_update_goes_on_where_it_was() -> None:
 def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> None:
     talk, screen = cast(Talk, Answering(answer)), Console(quiet=True)
 
-    def watch(*lines: str) -> None:
-        with pytest.MonkeyPatch.context() as patch, suppress(HostError):
-            patch.setattr(port_module, "Talk", partial(Standing, answer, lines))
-            with closing(port_module.PortWatch("loop://")) as watching:
-                for _ in (*lines, ""):
-                    with suppress(HostError):
-                        watching.look()
-
     def leave() -> None:
         with events_as_found(talk):
             pass
@@ -132,7 +99,6 @@ def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> 
         leave,
         lambda: told_result(answer),
         lambda: why_of(answer),
-        lambda: watch(*(f"! {what} {answer}" for what in ("tone", "answer", ""))),
         *(
             partial(show_line, f"! {what} {answer}", Progress(), screen)
             for what in ("tone", "answer", "ear-over", "ear-check", "void", "error", "")

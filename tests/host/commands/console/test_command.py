@@ -246,7 +246,7 @@ def test_who_is_no_firmware_is_named(server: Served, monkeypatch: pytest.MonkeyP
     )
 
 
-@pytest.mark.parametrize("command", [["console"], ["calibrate", "-o", "new.toml"], ["watch"]])
+@pytest.mark.parametrize("command", [["console"], ["calibrate", "-o", "new.toml"]])
 def test_at_the_port_of_the_tone_generator_it_is_said_which_one_is_wanted(
     command: list[str],
     tmp_path: Path,

@@ -88,8 +88,8 @@ def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say
 ) -> None:
     said = doctor(without=EXTRA)
 
-    assert row(said, "protect") == "not ready: pyrage is missing"
-    assert row(said, "cable") == row(said, "calibrate") == row(said, "doctor") == "ready"
+    assert row(said, "completion") == "not ready: shtab is missing"
+    assert row(said, "update") == row(said, "calibrate") == row(said, "doctor") == "ready"
     assert (
         row(said, "replay") == "ready, without --picture (matplotlib, quickjs, typst are missing)"
     )
@@ -115,11 +115,11 @@ def test_it_reads_well_at_80_columns_but_for_what_is_typed(
 
 
 def test_as_json_it_says_the_same(doctor: Doctor) -> None:
-    findings = doctor.findings(without=("matplotlib", "pyrage"))
+    findings = doctor.findings(without=("matplotlib", "shtab"))
     commands = {command["command"]: command for command in findings["commands"]}
 
     assert list(commands) == [command.name for command in COMMANDS]
-    assert commands["protect"]["ready"] is False
+    assert commands["completion"]["ready"] is False
     assert commands["replay"]["ready"] is True
     line, why = remedy(["matplotlib"]), "matplotlib is missing"
     assert commands["replay"]["lacks"] == [
@@ -132,15 +132,15 @@ def test_as_json_it_says_the_same(doctor: Doctor) -> None:
 def test_a_package_that_cannot_be_imported_is_a_fault(
     doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "pyrage").mkdir()
-    (tmp_path / "pyrage" / "__init__.py").write_text("raise ImportError('libc is too old')")
+    (tmp_path / "shtab").mkdir()
+    (tmp_path / "shtab" / "__init__.py").write_text("raise ImportError('libc is too old')")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "pyrage", raising=False)
+    monkeypatch.delitem(sys.modules, "shtab", raising=False)
     said = doctor(code=2)
 
-    assert row(said, "protect") == "not ready: pyrage is missing"
+    assert row(said, "completion") == "not ready: shtab is missing"
     assert said.splitlines()[-1] == (
-        "fault: pyrage: cannot be imported: ImportError: libc is too old: " + remedy(["pyrage"])
+        "fault: shtab: cannot be imported: ImportError: libc is too old: " + remedy(["shtab"])
     )
 
 

@@ -1,8 +1,7 @@
-"""Equalisers get no more than loud speech leaves room for, in files that their programs read."""
+"""An equaliser gets no more than loud speech leaves room for, in a file that EasyEffects reads."""
 
 import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from device.hearing_aid.limits import SPEECH_PEAKS_DB
 from device.speech import FloatArray, speech_in_bands
 from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription, prescribe_session
+from host_tools.commands.prescribe.easyeffects import preset
 from host_tools.commands.prescribe.equaliser import (
     GAIN_MAX_DB,
     Bell,
@@ -23,7 +23,6 @@ from host_tools.commands.prescribe.equaliser import (
     highest_db,
     louder_db,
 )
-from host_tools.commands.prescribe.equaliser_files import autoeq_signature, easyeffects_preset
 from tests.host.journals import BOTH, GpPta, recorded_calibrated
 
 pytestmark = pytest.mark.xdist_group("recorded")
@@ -71,18 +70,6 @@ def made_db(equaliser: dict[str, Any], ear: str, at_hz: FloatArray, rate_hz: flo
     bands = [equaliser[ear][f"band{n}"] for n in range(equaliser["num-bands"])]
     filters: FloatArray = np.sum([analog_db(band, at_hz, rate_hz) for band in bands], axis=0)
     return filters + equaliser["input-gain"]
-
-
-def read_autoeq(text: str) -> dict[str, list[float]]:
-    """Read a CSV as AutoEq does: lines of numbers, and as head the first other line as wide."""
-    lines = [line for line in text.strip().split("\n") if line.strip()]
-    numeric = [line for line in lines if re.match(r"^\d", line)]
-    (columns,) = {len(line.split(",")) for line in numeric}
-    others = [line for line in lines if line not in numeric]
-    head = next(line.split(",") for line in others if len(line.split(",")) == columns)
-    at = [next(n for n, name in enumerate(head) if re.match(p, name)) for p in ("freq", "raw")]
-    rows = [[float(line.split(",")[n]) for n in at] for line in numeric]
-    return {"frequency": [row[0] for row in rows], "raw": [row[1] for row in rows]}
 
 
 def drawn_curves(seed: int) -> list[Curve]:
@@ -170,7 +157,7 @@ class TestBells:
         self, seed: int
     ) -> None:
         curves = drawn_curves(seed)
-        equaliser = read_easyeffects(easyeffects_preset(curves, [])[0])
+        equaliser = read_easyeffects(preset(curves, [])[0])
         filters = [bells(curve) for curve in curves]
         assert equaliser["input-gain"] == -max(map(highest_db, filters))
         turned_db = louder_db(zip(curves, filters, strict=True), equaliser["input-gain"])
@@ -189,7 +176,7 @@ class TestBells:
 class TestFiles:
     def test_easyeffects_reads_the_curve_of_each_ear(self, ears: list[EarPrescription]) -> None:
         curves = [curve_of(ear) for ear in ears]
-        text, said = easyeffects_preset(curves, ["a remark"])
+        text, said = preset(curves, ["a remark"])
 
         equaliser = read_easyeffects(text)
         for curve in curves:
@@ -198,27 +185,12 @@ class TestFiles:
         assert json.loads(text)["remarks"] == [*said, "a remark"]
         assert "no hearing aid: it does not compress" in said[0]
 
-    def test_autoeq_reads_the_curve_below_nought(self, ears: list[EarPrescription]) -> None:
-        curve = curve_of(ears[0])
-        text, _ = autoeq_signature(curve, ["one, two", "a, b, c"])
-
-        found = read_autoeq(text)
-        assert (found["frequency"][0], found["frequency"][-1]) == (20.0, 20000.0)
-        assert max(found["raw"]) <= 0.0
-        at = np.interp(np.log2(curve.frequencies_hz), np.log2(found["frequency"]), found["raw"])
-        wanted = curve.gain_db - curve.gain_db.max()
-        assert at == pytest.approx(wanted, abs=0.35)  # a corner between two rows is cut
-        assert found["raw"][0] == pytest.approx(wanted[0], abs=0.006)
-        assert "# one; two\n# a; b; c\n" in text
-
 
 class TestCommand:
-    def test_files_are_written_with_their_warning(self, tmp_path: Path, gp_pta: GpPta) -> None:
-        preset, signature = tmp_path / "a.easyeffects.json", tmp_path / "left.autoeq.csv"
-        for out, more in ((preset, []), (signature, ["--ear", "left"])):
-            code, _, err = gp_pta("prescribe", BOTH, "--uncalibrated", *more, "-o", out)
-            assert code == 0
-            assert f"{out} written" in err
-            assert "An equaliser is no hearing aid" in err
-        read_easyeffects(preset.read_text(encoding="utf-8"))
-        assert "# left ear\n# An equaliser is no hearing aid" in signature.read_text("utf-8")
+    def test_the_file_is_written_with_its_warning(self, tmp_path: Path, gp_pta: GpPta) -> None:
+        out = tmp_path / "a.easyeffects.json"
+        code, _, err = gp_pta("prescribe", BOTH, "--uncalibrated", "-o", out)
+        assert code == 0
+        assert f"{out} written" in err
+        assert "An equaliser is no hearing aid" in err
+        read_easyeffects(out.read_text(encoding="utf-8"))

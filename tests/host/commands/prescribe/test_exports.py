@@ -48,9 +48,7 @@ def test_an_aid_for_two_ears_gets_no_fit_of_one(ending: str) -> None:
             (f"a{ending}", ["left"], f"{ending} has settings of both ears, and the right ear has")
             for ending in (".cfg", ".txt", ".librepods.json", ".easyeffects.json")
         ),
-        ("a.librepods-linux.json", ["right"], "and the left ear has none"),
-        ("a.autoeq.csv", ["right", "left"], "is of one ear; say which with --ear left or --ear"),
-        ("a.csv", ["left"], "allowed is a name in .autoeq.csv"),
+        ("a.easyeffects.json", ["right"], "and the left ear has none"),
     ],
 )
 def test_a_file_of_other_ears_is_refused(name: str, ears: list[str], said: str) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from host_tools.commands.prescribe.librepods import linux_settings, payload, settings
+from host_tools.commands.prescribe.librepods import payload, settings
 from host_tools.errors import HostError
 
 FREQUENCIES_HZ: Final = (250, 500, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
@@ -63,27 +63,9 @@ def test_the_bytes_of_a_known_audiogram() -> None:
     )
 
 
-def test_linux_has_an_object_of_losses_for_each_ear() -> None:
-    found = json.loads(linux_settings(FREQUENCIES_HZ, BOTH, ["no place for it"]))
-    example = {  # the names of pull request 467
-        "left", "right", "amplification", "balance", "tone", "ambient_noise_reduction",
-        "own_voice_amplification", "conversation_boost",
-    }  # fmt: skip
-    assert set(found) == example
-    on_android = json.loads(settings(FREQUENCIES_HZ, BOTH, []))
-    for ear in ("left", "right"):
-        assert list(found[ear]) == ["250", "500", "1000", "2000", "3000", "4000", "6000", "8000"]
-        assert list(found[ear].values()) == on_android[f"{ear}EQ"]
-    assert found["amplification"] == on_android["netAmplification"] == 0.0
-    assert found["own_voice_amplification"] == on_android["ownVoiceAmplification"]
-    assert found["conversation_boost"] is False
-
-
 def test_what_librepods_cannot_take_is_named() -> None:
     with pytest.raises(HostError, match="audiograms of both ears, and the right has none"):
         settings(FREQUENCIES_HZ, {"left": LEFT_DB_HL}, [])
     half = {ear: levels[:-1] for ear, levels in BOTH.items()}
     with pytest.raises(HostError, match="from 250 to 8000 Hz, and these go from 250 to 6000 Hz"):
         settings(FREQUENCIES_HZ[:-1], half, [])
-    with pytest.raises(HostError, match="audiograms of both ears, and the right has none"):
-        linux_settings(FREQUENCIES_HZ, {"left": LEFT_DB_HL}, [])

@@ -1,0 +1,202 @@
+"""A simulated device in this process: the real firmware and a board with its listener, in threads.
+
+Both speak the real protocols over ptys: the wire, and the console at the port that is returned. So
+whoever opens that port finds what a device has.
+"""
+
+import argparse
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from device.simulator.audiograms import remarks_on
+from device.simulator.serve import raw_pty, serve_in_thread
+from device.simulator.simulated_board import SimulatedBoard
+from firmware_py.platform.ports import READ_BYTES_MAX, UNSENT_BYTES_MAX, Port, PortError
+from firmware_py.platform.supervisor import Supervisor
+from host_tools.devices.simulation import listener_of, routes_of, settings_of
+from host_tools.errors import HostError
+
+if TYPE_CHECKING:  # it brings the kernels
+    from firmware_py.firmware import Firmware
+    from firmware_py.platform.data_directory import DataDirectory
+
+NONCE_BYTES: Final = 4
+BOOT_BITS: Final = 32
+
+
+@contextmanager
+def device_in_process(
+    arguments: argparse.Namespace, stop: threading.Event, tell: Callable[[str], None]
+) -> Iterator[str]:
+    """Run a simulated device in threads; gives the port of its console, and ends it afterwards.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        As `check_board` leaves them, with `routes`, `speed` and `data`.
+    stop : Event
+        Is set when the firmware has ended.
+    tell : callable
+        Is given what happens before it runs, in words.
+
+    Raises
+    ------
+    HostError
+        If it cannot begin, or its firmware ended by itself; the message says why.
+    """
+    for remark in remarks_on(arguments.audiogram):
+        tell(remark)
+    board = SimulatedBoard(
+        listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
+        host_silence_us=round(1e6 * arguments.speed),
+    )  # fmt: skip
+    with ExitStack() as stack:
+        try:
+            wire = stack.enter_context(serve_in_thread(board, arguments.speed))
+            master, console = stack.enter_context(raw_pty())
+        except OSError as error:
+            raise HostError(f"there is no pty to be had: {error.strerror}") from None
+        data = stack.enter_context(closing(_data_in(arguments)))
+        ready = threading.Event()
+        supervisor = Supervisor({}, lambda _: ready.set())
+        end = NearEnd(master, console)
+        run = FirmwareThread(_firmware(arguments, data, wire, end, supervisor), ready, stop)
+        with run:
+            ready.wait()
+            if not stop.is_set():
+                yield console
+        run.check()
+
+
+class NearEnd(Port):
+    """The master of a raw pty, as the port of whoever serves there.
+
+    Parameters
+    ----------
+    master : int
+        Its descriptor, which stays open when the port is closed.
+    url : str
+        The name of the slave, which others open.
+    """
+
+    is_open = False  # set here, not found out as that of a real port
+
+    def __init__(self, master: int, url: str) -> None:
+        super().__init__(url, "console")
+        self._master = master
+
+    def open(self) -> None:
+        """Begin to read and write."""
+        self.is_open = True
+
+    def close(self) -> None:
+        """Forget what was not sent yet."""
+        super().close()
+        self.is_open = False
+
+    def fileno(self) -> int | None:
+        return self._master if self.is_open else None
+
+    def read(self) -> bytes:
+        """Return what has come, without waiting."""
+        with suppress(BlockingIOError):
+            return os.read(self._master, READ_BYTES_MAX)
+        return b""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; what the other end does not take yet is kept, up to a limit.
+
+        Raises
+        ------
+        PortError
+            If nobody reads at the other end; the port is closed then.
+        """
+        if not self.is_open:
+            return
+        self._unsent += data
+        with suppress(BlockingIOError):
+            while self._unsent:
+                del self._unsent[: os.write(self._master, self._unsent)]
+        if len(self._unsent) > UNSENT_BYTES_MAX:
+            self.close()
+            raise PortError(f"{self.role}: nobody reads at {self.url!r}")
+
+
+class FirmwareThread:
+    """A firmware that runs in a thread of its own, used in a `with` statement.
+
+    Parameters
+    ----------
+    firmware : Firmware
+        Not yet running.
+    *ended : Event
+        Are set when it has ended.
+    """
+
+    def __init__(self, firmware: "Firmware", *ended: threading.Event) -> None:
+        self._firmware = firmware
+        self._ended = ended
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        try:
+            self._firmware.run()
+        except Exception as error:  # it is raised where somebody sees it
+            self._error = error
+        finally:
+            for each in self._ended:
+                each.set()
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._firmware.stop()
+        self._thread.join()
+
+    def check(self) -> None:
+        """Raise what ended it, if it did not end as told."""
+        from firmware_py.firmware import FirmwareError
+
+        if isinstance(self._error, FirmwareError):
+            raise HostError(str(self._error)) from None
+        if self._error is not None:
+            raise self._error
+
+
+def _data_in(arguments: argparse.Namespace) -> "DataDirectory":
+    from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+
+    try:
+        return DataDirectory(arguments.data)
+    except DataDirectoryError as error:
+        raise HostError(str(error)) from None
+
+
+def _firmware(
+    arguments: argparse.Namespace,
+    data: "DataDirectory",
+    wire: str,
+    console: Port,
+    supervisor: Supervisor,
+) -> "Firmware":
+    """Return a firmware that is configured as the options say."""
+    from firmware_py.firmware import Firmware, Ports
+    from firmware_py.inference import kernel
+    from firmware_py.installation.configuration import Configuration
+    from firmware_py.platform.clock import SteadyClock
+    from firmware_py.terms.settings import Settings
+
+    kernel.prepare()
+    settings = {**settings_of(arguments), **routes_of(arguments), "seed": arguments.seed}
+    configuration = Configuration(Settings.from_record(settings), seed=arguments.seed)
+    ports = Ports(Port(wire, "tone generator"), console)
+    clock = SteadyClock(arguments.speed)
+    return Firmware(
+        configuration, ports, data, clock, lambda: secrets.token_hex(NONCE_BYTES), supervisor
+    )
