@@ -42,7 +42,6 @@ def test_what_is_not_known_is_null_and_no_bytes_are_made_of_it() -> None:
     found = json.loads(settings(known, without, []))
     assert found["leftEQ"] == [0.0, 10.0, 20.0, 30.0, None, None, None, 100.0]
     assert found["payload"] is None
-    assert json.loads(linux_settings(known, without, []))["right"]["4000"] is None
 
 
 def test_the_bytes_have_each_setting_where_librepods_reads_it() -> None:
