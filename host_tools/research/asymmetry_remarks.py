@@ -8,7 +8,6 @@ frequency, so far that it can still be measured. Lapses and presses in silence a
 
 import argparse
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +22,7 @@ from firmware_py.platform.program import run_program
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import CLINICAL_ASCENDING, Settings
 from host_tools.research.changed_ears import an_ear, rate_words
-from host_tools.terminal import show_progress
+from host_tools.research.study.work import Where, all_done
 
 EQUAL_NOISE_DB: Final = (2.0, 4.0)
 POORER_DB: Final = (15.0, 20.0)
@@ -65,9 +64,7 @@ def is_named(person: Person) -> bool:
 def shares(people: int, noise_db: float, poorer_db: float, workers: int) -> list[float]:
     """Return 1.0 of each person of whom an asymmetry is named, 0.0 of each other."""
     asked = [Person(number, noise_db, poorer_db) for number in range(people)]
-    words = f"{poorer_db:g} dB poorer, noise {noise_db:g} dB"
-    with ProcessPoolExecutor(workers) as pool:
-        return [float(named) for named in show_progress(pool.map(is_named, asked), people, words)]
+    return [float(named) for named in all_done(is_named, asked, Where(workers))]
 
 
 def main(arguments: list[str]) -> int:

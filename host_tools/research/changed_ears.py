@@ -13,7 +13,6 @@ people of its own; the second is of others, at the threshold that is in use.
 
 import argparse
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
@@ -36,7 +35,7 @@ from host_tools.commands.sessions.change import (
     change_between,
     refit_sd_db,
 )
-from host_tools.terminal import show_progress
+from host_tools.research.study.work import Where, all_done
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)
@@ -113,9 +112,8 @@ def all_probabilities(
 ) -> list[float]:
     """Return the probabilities of all ears of so many people."""
     pairs = [Pair(part, number, conduct, worse_db) for number in range(people)]
-    with ProcessPoolExecutor(workers) as pool:
-        found = show_progress(pool.map(probabilities, pairs), people, f"{conduct}, {worse_db:g} dB")
-        return [probability for each in found for probability in each]
+    found = all_done(probabilities, pairs, Where(workers))
+    return [probability for each in found for probability in each]
 
 
 def rate_words(found: list[float], threshold: float) -> str:

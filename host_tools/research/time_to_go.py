@@ -1,7 +1,7 @@
 """How well a session tells its time to go, and the coefficients of that estimate.
 
 ``python -m host_tools.research.time_to_go --audiograms FILE.csv`` runs whole sessions of two ears
-in this process and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
+and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
 best (least absolute error), and the errors of those in force.
 """
 
@@ -37,6 +37,7 @@ from host_tools.research.study.ears import (
     standard_ears,
 )
 from host_tools.research.study.listener import Ear
+from host_tools.research.study.work import Where, all_done
 
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
 NOISE_DB: Final = 2.0
@@ -129,6 +130,10 @@ def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     return test.course
 
 
+def _course_asked(asked: tuple[Ear, int, str]) -> Course:
+    return course_of(*asked)
+
+
 def coefficients(courses: Sequence[Course]) -> Array:
     """Return tones in any case, a root of a bit and a frequency, with the least absolute error."""
     rows = np.array([row for course in courses for row in course.rows()])
@@ -153,6 +158,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--audiograms", default=BISGAARD, help="a table of ears")
     parser.add_argument("--part", default=TRAIN, choices=(TRAIN, HELD_OUT), help="of the table")
     parser.add_argument("--sessions", type=int, default=40, help="of each conduct")
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0: this one alone")
     parser.add_argument("--first", type=int, default=1, metavar="SEED")
     given = parser.parse_args(arguments)
     try:
@@ -164,8 +170,10 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     seeds = range(given.first, given.first + given.sessions)
+    asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
+    where = Where(given.workers)
     courses = {
-        conduct: [course_of(ears[(seed - 1) % len(ears)], seed, conduct) for seed in seeds]
+        conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
         for conduct in CONDUCTS
     }
     for name, some in {**courses, "both": [*chain(*courses.values())]}.items():

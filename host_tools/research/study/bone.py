@@ -1,5 +1,6 @@
-"""Whole tests of people by air and bone: what one gives, and what is read off many."""
+"""`gp-pta study --bone`: whole tests of people by air and bone, and what is read off many."""
 
+import argparse
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,9 @@ from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
-from host_tools.research.study.bone_people import SCORED_HZ, Person
+from host_tools.research.study.bone_people import SCORED_HZ, Person, people_asked
 from host_tools.research.study.listener import session_seed
+from host_tools.research.study.table import Table
 from host_tools.terminal import markdown
 
 WITHIN_DB: Final = 8.0  # the 95 % band at each of `SCORED_HZ`, to either side
@@ -72,6 +74,27 @@ class Measured:
     ears: tuple[EarFound, ...]
     seconds: float  # from the first word to place the vibrator on, without the time to place it
     placings: int
+
+
+def table(arguments: argparse.Namespace) -> Table[Unit, Measured]:
+    """Return the table that is asked for; errors as of `people_of`."""
+    people = sorted(people_asked(arguments.audiograms, arguments.ears), key=lambda each: each.name)
+    return Table(
+        [Unit(person, noise_db) for noise_db in NOISES_DB for person in people],
+        run_test,
+        Measured,
+        lambda tests: [
+            read_off(noise_db, [test for test in tests if test.unit.noise_db == noise_db])
+            for noise_db in NOISES_DB
+        ],
+        {},
+        lambda rows: [
+            f"{rows[0]['people']} people with both ears by air and bone, and the same with a gap "
+            f"drawn for the right ear; lapses {RATE:g}, false alarms {RATE:g}",
+            "",
+            *table_lines(rows),
+        ],
+    )
 
 
 class _Watch:

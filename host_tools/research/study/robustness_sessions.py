@@ -136,10 +136,9 @@ def answering_of(case: Case) -> Answering:
     return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
 
 
-def run_unit(unit: Unit) -> tuple[str, str, int, SessionFound]:
-    """Run a session; return its case, ear and seed, and what it gave."""
-    found = RUN[unit.case.run](unit)
-    return unit.case_name, unit.ear.name, unit.seed, found
+def run_unit(unit: Unit) -> SessionFound:
+    """Run a session, and return what it gave."""
+    return RUN[unit.case.run](unit)
 
 
 def run_estimator(unit: Unit) -> SessionFound:

@@ -202,8 +202,8 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
     found = {}
     for name in ("silent-12-test", "conductive-off-test", "changed-14-30-test"):
         unit = next(units_of(BY_NAME[name], ears_of_case(BY_NAME[name], 1, None), 1))
-        found[name] = run_unit(unit)[3]
-        assert repr(run_unit(unit)[3]) == repr(found[name])
+        found[name] = run_unit(unit)
+        assert repr(run_unit(unit)) == repr(found[name])
 
     assert found["silent-12-test"].family == "normal"
     assert found["conductive-off-test"].family == "flat"
