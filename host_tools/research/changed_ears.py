@@ -20,21 +20,22 @@ from typing import Final
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import EARS, Ear, SimulatedListener
+from device.simulator.listener import EARS, Ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.program import run_program
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
-from firmware_py.terms.settings import BRISK, CLINICAL, Settings
+from firmware_py.terms.settings import BRISK, CLINICAL
 from host_tools.commands.sessions.change import (
     CHANGED,
     EarPosterior,
     change_between,
     refit_sd_db,
 )
+from host_tools.research.study.listener import Answering
+from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.work import Where, all_done
 
 WORSE_FROM_HZ: Final = 3000
@@ -98,11 +99,9 @@ def _hear(truth_db_hl: list[float], worse_db: float, random: np.random.Generator
 def _posteriors(
     heard: dict[Ear, Audiogram], noise_db: float, seed: int, conduct: str
 ) -> dict[Ear, EarPosterior | None]:
-    listener = SimulatedListener(
-        heard, response_noise_db=noise_db, lapse_rate=RATE, false_alarm_rate=RATE, seed=seed
-    )
     # Which ear is which is known here.
-    run = SimulatedTest(Settings(seed=seed, conduct=conduct, ear_check=False), listener)
+    told = {"conduct": conduct, "ear_check": False}
+    run = Sitting(heard, Answering(noise_db, RATE, RATE), seed, told).test()
     found = run.run().by_route
     return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)].estimator) for e in EARS}
 

@@ -16,8 +16,6 @@ from typing import Final
 
 import numpy as np
 
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
 from firmware_py.platform.program import run_program
 from firmware_py.session.hearing import HearingTest
@@ -36,7 +34,8 @@ from host_tools.research.study.ears import (
     read_table,
     standard_ears,
 )
-from host_tools.research.study.listener import Ear
+from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.work import Where, all_done
 
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
@@ -120,13 +119,14 @@ def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     """Run a session of somebody with two such ears, each a little different."""
     right, left = (ear.jitter(2 * seed + n, BETWEEN_EARS_DB).audiogram for n in range(2))
     # How long an operator takes to say which ear it is is no matter of the tones.
-    settings = Settings(seed=seed, conduct=conduct, ear_check=False)
-    test = WatchedTest(settings)
-    listener = SimulatedListener(
-        {RIGHT: right, LEFT: left}, response_noise_db=NOISE_DB, seed=seed, lapse_rate=0.01,
-        false_alarm_rate=0.01,
-    )  # fmt: skip
-    SimulatedTest(settings, listener, test=test).run()
+    sitting = Sitting(
+        {RIGHT: right, LEFT: left},
+        Answering(NOISE_DB, 0.01, 0.01),
+        seed,
+        {"conduct": conduct, "ear_check": False},
+    )
+    test = WatchedTest(sitting.settings)
+    sitting.test(test).run()
     return test.course
 
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import gaps_of
@@ -18,9 +17,9 @@ from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import Settings
 from host_tools.research.study.bone_people import SCORED_HZ, Person, people_asked
-from host_tools.research.study.listener import session_seed
+from host_tools.research.study.listener import Answering, session_seed
+from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.table import Table
 from host_tools.terminal import markdown
 
@@ -133,17 +132,14 @@ class _Watch:
 def run_test(unit: Unit) -> Measured:
     """Test somebody by air and bone."""
     person = unit.person
-    seed = session_seed(person.name, unit.seed)
-    listener = SimulatedListener(
+    test = Sitting(
         {ear_named(ear): truth for ear, truth in person.by_air.items()},
-        response_noise_db=unit.noise_db,
-        lapse_rate=RATE,
-        false_alarm_rate=RATE,
-        seed=seed,
+        Answering(unit.noise_db, RATE, RATE),
+        session_seed(person.name, unit.seed),
+        {"routes": "air, bone"},
         head=person.head,
-    )
-    settings = Settings(routes="air, bone", seed=seed)
-    test = SimulatedTest(settings, listener, operator=Operator(hears=OPERATOR))
+        operator=Operator(hears=OPERATOR),
+    ).test()
     test.test.cross_hearing.bone.gaps = person.gaps
     watch = _Watch(test)
     test.run_until(watch.is_over)

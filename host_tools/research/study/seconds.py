@@ -10,7 +10,7 @@ import numpy as np
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
-from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.listener import EARS
 from device.simulator.listener import Ear as Side
 from firmware_py.ear.objective import Objective
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -18,7 +18,7 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.terms.settings import BOTH, CONDUCTS, Settings
+from firmware_py.terms.settings import BOTH, CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
@@ -29,6 +29,7 @@ from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Measured, ears_measured, read_prior
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
+from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.summary import weighted_quantiles
 from host_tools.research.study.table import Table
 from host_tools.research.study.time_ledger import (
@@ -145,26 +146,21 @@ def make_test(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
     truths = [ear.jitter(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
     # Of the ear that is not tested the thresholds are the same.
     thresholds = dict(zip(EARS, (truths * 2)[:2], strict=True))
-    seed = session_seed(unit.ears[0].name, unit.seed)
-    listener = SimulatedListener(
+    sitting = Sitting(
         thresholds,
-        response_noise_db=unit.answering.response_noise_db,
-        lapse_rate=unit.answering.lapse_rate,
-        false_alarm_rate=unit.answering.false_alarm_rate,
-        response_time_s=unit.response_time_s,
-        seed=seed,
-        unsure_half_width_db=unit.how.unsure_half_width_db,
-        kind=unit.answering.kind,
+        unit.answering,
+        session_seed(unit.ears[0].name, unit.seed),
+        {
+            "conduct": unit.how.conduct,
+            "ears": BOTH if unit.how.both else RIGHT,
+            "unsure_button": unit.how.unsure_half_width_db > 0.0,
+        },
+        unit.response_time_s,
+        unit.how.unsure_half_width_db,
     )
-    settings = Settings(
-        conduct=unit.how.conduct,
-        ears=BOTH if unit.how.both else RIGHT,
-        unsure_button=unit.how.unsure_half_width_db > 0.0,
-        seed=seed,
-    )
-    test = OwnTest(settings, prior=unit.prior)
+    test = OwnTest(sitting.settings, prior=unit.prior)
     test.chosen_by = objective_named(unit.objective) if unit.objective else None
-    return TimedTest(settings, listener, test), thresholds
+    return TimedTest(sitting.settings, sitting.listener, test), thresholds
 
 
 def run_test(unit: Unit) -> Timed:

@@ -46,16 +46,9 @@ from host_tools.research.study.robustness_exact import (
     told_suspects,
     untold_suspects,
 )
-from host_tools.research.study.robustness_procedure import (
-    Sitting,
-    compare_with_truth,
-    run_procedure,
-)
-from host_tools.research.study.robustness_sessions import (
-    ears_of_case,
-    run_unit,
-    units_of,
-)
+from host_tools.research.study.robustness_procedure import compare_with_truth, run_procedure
+from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
+from host_tools.research.study.sitting import Sitting
 from tests.budget import quick
 from tests.host.research.study.ears import write_table
 

@@ -210,3 +210,10 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
     assert [round(each.differ_db, 9) for each in found.values()] == [0.0, 0.0, 30.0]
     for each in found.values():
         assert each.seconds > 20.0
+
+
+@pytest.mark.parametrize(("name", "named"), [("poorer-20-test", True), ("equal-2-test", False)])
+def test_an_asymmetry_is_named_of_an_ear_that_is_poorer(name: str, named: bool) -> None:
+    case = BY_NAME[name]
+    unit = next(units_of(case, ears_of_case(case, 1, None), 1))
+    assert run_unit(unit).asymmetric is named
