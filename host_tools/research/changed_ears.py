@@ -34,6 +34,7 @@ from host_tools.commands.sessions.change import (
     change_between,
     refit_sd_db,
 )
+from host_tools.errors import HostError
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.work import Where, all_done
@@ -131,6 +132,15 @@ def main(arguments: list[str]) -> int:
     p.add_argument("--people", type=int, default=100, help="a row (default: 100)")
     p.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     told = p.parse_args(arguments)
+    try:
+        _print_tables(told)
+    except HostError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _print_tables(told: argparse.Namespace) -> None:
     print("no change: the threshold of the probability for a share of false alarms")
     tuned = {c: all_probabilities(TUNING, told.people, c, 0.0, told.workers) for c in CONDUCTS}
     both = [probability for found in tuned.values() for probability in found]
@@ -146,7 +156,6 @@ def main(arguments: list[str]) -> int:
             found = all_probabilities(MEASURING, told.people, conduct, worse_db, told.workers)
             words = rate_words(found, CHANGED)
             print(f"  {conduct:8}  {worse_db:2g} dB worse: {words}", flush=True)
-    return 0
 
 
 if __name__ == "__main__":

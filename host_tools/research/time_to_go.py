@@ -166,16 +166,16 @@ def main(arguments: list[str]) -> int:
         if given.audiograms != BISGAARD:
             table = read_table(Path(given.audiograms), "--audiograms").part(given.part)
             ears, _ = ears_of(table, -(-given.sessions // len(STRATA)))
+        seeds = range(given.first, given.first + given.sessions)
+        asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
+        where = Where(given.workers)
+        courses = {
+            conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
+            for conduct in CONDUCTS
+        }
     except HostError as error:
         print(error, file=sys.stderr)
         return 2
-    seeds = range(given.first, given.first + given.sessions)
-    asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
-    where = Where(given.workers)
-    courses = {
-        conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
-        for conduct in CONDUCTS
-    }
     for name, some in {**courses, "both": [*chain(*courses.values())]}.items():
         print(f"{name}: {len(some)} sessions, median {_median_s(some):.0f} s")
         print(

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,14 @@ def program() -> dict[str, str]:
     return {
         "gp-pta": __version__,
         "numpy": version("numpy"),
-        "numba": version("numba"),
+        "numba": _version_of_numba(),
         "code": code.hexdigest()[:16],
     }
+
+
+def _version_of_numba() -> str:
+    """Return its version; "": the library of kernels does without it."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""
