@@ -4,35 +4,32 @@ Those of one ear or two by air are those of `gp-pta study --robustness`; beside 
 ears, the clinical conduct, and tests by bone of heads with gaps and without.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf
 from typing import Any, Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
-from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import SimulatedListener
+from device.simulator.hearing import ear_named
 from device.simulator.odd_ears import ODD_EARS
 from device.simulator.operator import Operator
 from firmware_py.terms.events import OPERATOR
 from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import LEFT, RIGHT
-from firmware_py.terms.settings import Settings
 from host_tools.research.study.ears import odd_ears, standard_ears
-from host_tools.research.study.listener import session_seed
-from host_tools.research.study.robustness import PROCEDURE, RATE
+from host_tools.research.study.listener import Answering, session_seed
+from host_tools.research.study.robustness import MILDER, PROCEDURE, RATE
 from host_tools.research.study.robustness_cases import CASES
 from host_tools.research.study.robustness_judged import (
     FAR_DB,
-    Truths,
     false_statements,
     inferred_far_off,
     is_valid,
 )
 from host_tools.research.study.robustness_sessions import ears_of_case, sitting_of, units_of
+from host_tools.research.study.sitting import Sitting
 
 EARS: Final = 4  # of a row of the study; of odd ears, one of each family
 ERROR_DB_MAX: Final = 60.0  # of a deaf ear a number is infinitely wrong
@@ -58,83 +55,32 @@ class Ending:
     far_inferred: bool  # an inferred threshold is far off, outside its band
 
 
-Bounds = Callable[[EarResult, float], tuple[float, float]]
-
-
 @dataclass(frozen=True)
-class Somebody:
-    """A test that is not one of the study's."""
-
-    by_air: Mapping[str, Audiogram]
-    head: Head
-    noise_db: float
-    settings: Mapping[str, Any]
-
-    @property
-    def perhaps_db(self) -> float:
-        """Return how near the threshold the second button is pressed, if there is one."""
-        return PERHAPS_DB[self.noise_db] if self.settings.get("unsure_button") else 0.0
-
-    @property
-    def truths(self) -> Truths:
-        return {ear_named(ear): truth for ear, truth in self.by_air.items()}
-
-    def test(self, seed: int) -> SimulatedTest:
-        listener = SimulatedListener(
-            self.truths,
-            response_noise_db=self.noise_db,
-            lapse_rate=RATE,
-            false_alarm_rate=RATE,
-            seed=seed,
-            head=self.head,
-            unsure_half_width_db=self.perhaps_db,
-        )
-        return SimulatedTest(Settings(seed=seed, **self.settings), listener, operator=SOMEBODY)
-
-    def truth_db_hl(self, ear: EarResult, frequency_hz: float) -> tuple[float, float]:
-        """Return the lowest and highest true threshold: by bone it may be either cochlea's."""
-        if not ear.route.by_bone:
-            return _by_air(self.truths, ear, frequency_hz)
-        found = [
-            self.head.bone_threshold_db_hl(self.by_air, ear.route.ear, frequency_hz, alone=alone)
-            for alone in (True, False)
-        ]
-        return min(found), max(found)
-
-
-@dataclass(frozen=True)
-class Sitting:
+class Seated:
     """A test of the panel."""
 
     row: str
     name: str
-    test: Callable[[], SimulatedTest]
-    truths: Truths
-    bounds: Bounds
+    sitting: Sitting
 
     def __str__(self) -> str:
         return f"{self.row} {self.name}"
 
     def run(self) -> Ending:
-        return ending_of(self.test(), self.truths, self.bounds)
+        return ending_of(self.sitting)
 
 
-def sittings() -> Iterator[Sitting]:
+def sittings() -> Iterator[Seated]:
     """Yield all tests, row by row: each begins anew, and is the same in every process."""
     for case in CASES:
-        if case.run == PROCEDURE:
+        if case.run == PROCEDURE and case.ears != MILDER:  # of these others are enough
             ears = ears_of_case(case, EARS if case.ears_factor == 1 else 1, None)
             for unit in units_of(case, ears, 1):
-                sitting = sitting_of(unit)
-                bounds = partial(_by_air, sitting.truths)
-                yield Sitting(case.name, unit.ear.name, sitting.test, sitting.truths, bounds)
-    for row, number, who in _others():
-        name = f"{row}:{number}"
-        test = partial(who.test, session_seed(name, 1))
-        yield Sitting(row, name, test, who.truths, who.truth_db_hl)
+                yield Seated(case.name, unit.ear.name, sitting_of(unit))
+    yield from _others()
 
 
-def _others() -> Iterator[tuple[str, int, Somebody]]:
+def _others() -> Iterator[Seated]:
     of = {ear.name: ear.audiogram for ear in standard_ears()}
     n1, n3, n5, n6, s1, s2 = (of[name] for name in ("N1", "N3", "N5", "N6", "S1", "S2"))
     odd_by_name = {family: odd_ears(family, 1)[0].audiogram for family in ODD_EARS}
@@ -162,18 +108,33 @@ def _others() -> Iterator[tuple[str, int, Somebody]]:
     for row, pairs, head, settings in rows:
         for number, (right, left) in enumerate(pairs, 1):
             noise_db = 2.0 if number % 2 else 4.0
-            by_air = {RIGHT: right, LEFT: left}
-            yield row, number, Somebody(by_air, head, noise_db, settings)
+            perhaps_db = PERHAPS_DB[noise_db] if settings.get("unsure_button") else 0.0
+            answering = Answering(noise_db, RATE, RATE)
+            name = f"{row}:{number}"
+            sitting = Sitting(
+                {RIGHT: right, LEFT: left}, answering, session_seed(name, 1), settings,
+                unsure_half_width_db=perhaps_db, head=head, operator=SOMEBODY,
+            )  # fmt: skip
+            yield Seated(row, name, sitting)
 
 
-def _by_air(truths: Truths, ear: EarResult, frequency_hz: float) -> tuple[float, float]:
-    return (truths[ear_named(ear.route.ear)].threshold_db_hl(frequency_hz),) * 2
+def _bounds(sitting: Sitting, ear: EarResult, frequency_hz: float) -> tuple[float, float]:
+    """Return the lowest and highest true threshold: by bone it may be either cochlea's."""
+    if not ear.route.by_bone:
+        return (sitting.truths[ear_named(ear.route.ear)].threshold_db_hl(frequency_hz),) * 2
+    by_air = {str(each): truth for each, truth in sitting.truths.items()}
+    found = [
+        sitting.head.bone_threshold_db_hl(by_air, ear.route.ear, frequency_hz, alone=alone)
+        for alone in (True, False)
+    ]
+    return min(found), max(found)
 
 
-def ending_of(test: SimulatedTest, truths: Truths, bounds: Bounds) -> Ending:
+def ending_of(sitting: Sitting) -> Ending:
     """Run a test to its end, and compare what is said with the truth."""
+    test, truths = sitting.test(), sitting.truths
     result = test.run()
-    found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, bounds)]
+    found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, sitting)]
     sure = [(error_db, covered) for error_db, covered, uncertain in found if not uncertain]
     by_air = replace(result, ears=tuple(ear for ear in result.ears if not ear.route.by_bone))
     return Ending(
@@ -183,20 +144,20 @@ def ending_of(test: SimulatedTest, truths: Truths, bounds: Bounds) -> Ending:
         sum(min(abs(error_db), ERROR_DB_MAX) ** 2 for error_db, _ in sure),
         sum(covered for _, covered in sure),
         len(found) - len(sure),
-        any(false_statements(by_air, truths)) or _wrong_by_bone(result, bounds),
+        any(false_statements(by_air, truths)) or _wrong_by_bone(result, sitting),
         not all(map(is_valid, result.ears)),
         inferred_far_off(by_air, truths),
     )
 
 
-def _errors(ear: EarResult, bounds: Bounds) -> Iterator[tuple[float, bool, bool]]:
+def _errors(ear: EarResult, sitting: Sitting) -> Iterator[tuple[float, bool, bool]]:
     """Yield the error of each measured threshold, and two things that hold or not.
 
     Its band holds the truth; it is said that it may be the other ear's.
     """
     for each in ear.thresholds:
         if each.mark == Outcome.MEASURED:
-            low, high = bounds(ear, each.frequency_hz)
+            low, high = _bounds(sitting, ear, each.frequency_hz)
             assert each.threshold_db_hl is not None
             assert each.low_db_hl is not None
             assert each.high_db_hl is not None
@@ -205,11 +166,11 @@ def _errors(ear: EarResult, bounds: Bounds) -> Iterator[tuple[float, bool, bool]
             yield error_db, covered, each.masking == MaskingMark.UNCERTAIN
 
 
-def _wrong_by_bone(result: SessionResult, bounds: Bounds) -> bool:
+def _wrong_by_bone(result: SessionResult, sitting: Sitting) -> bool:
     """Tell whether a threshold by bone is far off, outside its band, and nothing is said of it."""
     by_bone = [ear for ear in filter(is_valid, result.ears) if ear.route.by_bone]
     return any(
         abs(error_db) > FAR_DB and not covered and not uncertain
         for ear in by_bone
-        for error_db, covered, uncertain in _errors(ear, bounds)
+        for error_db, covered, uncertain in _errors(ear, sitting)
     )

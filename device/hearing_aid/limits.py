@@ -20,9 +20,9 @@ from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
 from device.speech import FloatArray, speech_in_bands
 
 # From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
-# frequency of `MEASURED_HZ`, a column a threshold of `KNOTS_DB_HL`. Rounded down from what
-# `host_tools/research/discomfort.py` learned from 579 ears of 290 people (Oldenburg Hearing Health
-# Record, 10.5281/zenodo.16919812, CC BY 4.0); the highest are limits of its audiometer.
+# frequency of `MEASURED_HZ`, a column a threshold of `KNOTS_DB_HL`. Learned on 26 November
+# 2026 from 579 ears of 290 people (Oldenburg Hearing Health Record, 10.5281/zenodo.16919812, CC BY
+# 4.0), and rounded down; the highest are limits of its audiometer.
 MEASURED_EARS: Final = 579
 MEASURED_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
 KNOTS_DB_HL: Final = (0.0, 50.0, 80.0)

@@ -28,10 +28,10 @@ DRIFT_TONES: Final = 40.0  # its correlation falls to 1/e in so many
 BURST_TONES: Final = 5
 BURSTS_BEGIN: Final = ((6, 11), (16, 21))  # number of the first tone of each: at least, at most
 
-# The criterion of people, in SDs of the response noise, estimated by
-# `python -m host_tools.research.human_criterion` from the 65,270 yes/no answers of three trained
-# listeners to tones in noise of Schoenfelder & Wichmann (2013), JASA 134, 447-463, as used by
-# Fruend, Wichmann & Macke (2014), Journal of Vision 14(7):9. Means of the three.
+# The criterion of people, in SDs of the response noise, estimated on 25 November 2026 from the
+# autocovariance of (p - y) / phi(z) of the 65,270 yes/no answers of three trained listeners to
+# tones in noise of Schoenfelder & Wichmann (2013), JASA 134, 447-463, as used by Fruend, Wichmann &
+# Macke (2014), Journal of Vision 14(7):9. Means of the three.
 HUMAN_SESSION_SD: Final = 0.17  # of a session's mean
 HUMAN_WITHIN_SD: Final = 0.21  # of what wanders within a session,
 HUMAN_WITHIN_TONES: Final = 6.0  # whose correlation falls to 1/e in so many tones

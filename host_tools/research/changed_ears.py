@@ -13,7 +13,6 @@ people of its own; the second is of others, at the threshold that is in use.
 
 import argparse
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
@@ -21,22 +20,24 @@ from typing import Final
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import EARS, Ear, SimulatedListener
+from device.simulator.listener import EARS, Ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.program import run_program
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
-from firmware_py.terms.settings import BRISK, CLINICAL, Settings
+from firmware_py.terms.settings import BRISK, CLINICAL
 from host_tools.commands.sessions.change import (
     CHANGED,
     EarPosterior,
     change_between,
     refit_sd_db,
 )
-from host_tools.terminal import show_progress
+from host_tools.errors import HostError
+from host_tools.research.study.listener import Answering
+from host_tools.research.study.sitting import Sitting
+from host_tools.research.study.work import Where, all_done
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)
@@ -99,11 +100,9 @@ def _hear(truth_db_hl: list[float], worse_db: float, random: np.random.Generator
 def _posteriors(
     heard: dict[Ear, Audiogram], noise_db: float, seed: int, conduct: str
 ) -> dict[Ear, EarPosterior | None]:
-    listener = SimulatedListener(
-        heard, response_noise_db=noise_db, lapse_rate=RATE, false_alarm_rate=RATE, seed=seed
-    )
     # Which ear is which is known here.
-    run = SimulatedTest(Settings(seed=seed, conduct=conduct, ear_check=False), listener)
+    told = {"conduct": conduct, "ear_check": False}
+    run = Sitting(heard, Answering(noise_db, RATE, RATE), seed, told).test()
     found = run.run().by_route
     return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)].estimator) for e in EARS}
 
@@ -113,9 +112,8 @@ def all_probabilities(
 ) -> list[float]:
     """Return the probabilities of all ears of so many people."""
     pairs = [Pair(part, number, conduct, worse_db) for number in range(people)]
-    with ProcessPoolExecutor(workers) as pool:
-        found = show_progress(pool.map(probabilities, pairs), people, f"{conduct}, {worse_db:g} dB")
-        return [probability for each in found for probability in each]
+    found = all_done(probabilities, pairs, Where(workers))
+    return [probability for each in found for probability in each]
 
 
 def rate_words(found: list[float], threshold: float) -> str:
@@ -134,6 +132,15 @@ def main(arguments: list[str]) -> int:
     p.add_argument("--people", type=int, default=100, help="a row (default: 100)")
     p.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     told = p.parse_args(arguments)
+    try:
+        _print_tables(told)
+    except HostError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _print_tables(told: argparse.Namespace) -> None:
     print("no change: the threshold of the probability for a share of false alarms")
     tuned = {c: all_probabilities(TUNING, told.people, c, 0.0, told.workers) for c in CONDUCTS}
     both = [probability for found in tuned.values() for probability in found]
@@ -149,7 +156,6 @@ def main(arguments: list[str]) -> int:
             found = all_probabilities(MEASURING, told.people, conduct, worse_db, told.workers)
             words = rate_words(found, CHANGED)
             print(f"  {conduct:8}  {worse_db:2g} dB worse: {words}", flush=True)
-    return 0
 
 
 if __name__ == "__main__":

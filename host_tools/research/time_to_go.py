@@ -1,7 +1,7 @@
 """How well a session tells its time to go, and the coefficients of that estimate.
 
 ``python -m host_tools.research.time_to_go --audiograms FILE.csv`` runs whole sessions of two ears
-in this process and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
+and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
 best (least absolute error), and the errors of those in force.
 """
 
@@ -16,8 +16,6 @@ from typing import Final
 
 import numpy as np
 
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
 from firmware_py.platform.program import run_program
 from firmware_py.session.hearing import HearingTest
@@ -36,7 +34,9 @@ from host_tools.research.study.ears import (
     read_table,
     standard_ears,
 )
-from host_tools.research.study.listener import Ear
+from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.sitting import Sitting
+from host_tools.research.study.work import Where, all_done
 
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
 NOISE_DB: Final = 2.0
@@ -119,14 +119,19 @@ def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     """Run a session of somebody with two such ears, each a little different."""
     right, left = (ear.jitter(2 * seed + n, BETWEEN_EARS_DB).audiogram for n in range(2))
     # How long an operator takes to say which ear it is is no matter of the tones.
-    settings = Settings(seed=seed, conduct=conduct, ear_check=False)
-    test = WatchedTest(settings)
-    listener = SimulatedListener(
-        {RIGHT: right, LEFT: left}, response_noise_db=NOISE_DB, seed=seed, lapse_rate=0.01,
-        false_alarm_rate=0.01,
-    )  # fmt: skip
-    SimulatedTest(settings, listener, test=test).run()
+    sitting = Sitting(
+        {RIGHT: right, LEFT: left},
+        Answering(NOISE_DB, 0.01, 0.01),
+        seed,
+        {"conduct": conduct, "ear_check": False},
+    )
+    test = WatchedTest(sitting.settings)
+    sitting.test(test).run()
     return test.course
+
+
+def _course_asked(asked: tuple[Ear, int, str]) -> Course:
+    return course_of(*asked)
 
 
 def coefficients(courses: Sequence[Course]) -> Array:
@@ -153,6 +158,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--audiograms", default=BISGAARD, help="a table of ears")
     parser.add_argument("--part", default=TRAIN, choices=(TRAIN, HELD_OUT), help="of the table")
     parser.add_argument("--sessions", type=int, default=40, help="of each conduct")
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0: this one alone")
     parser.add_argument("--first", type=int, default=1, metavar="SEED")
     given = parser.parse_args(arguments)
     try:
@@ -160,14 +166,16 @@ def main(arguments: list[str]) -> int:
         if given.audiograms != BISGAARD:
             table = read_table(Path(given.audiograms), "--audiograms").part(given.part)
             ears, _ = ears_of(table, -(-given.sessions // len(STRATA)))
+        seeds = range(given.first, given.first + given.sessions)
+        asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
+        where = Where(given.workers)
+        courses = {
+            conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
+            for conduct in CONDUCTS
+        }
     except HostError as error:
         print(error, file=sys.stderr)
         return 2
-    seeds = range(given.first, given.first + given.sessions)
-    courses = {
-        conduct: [course_of(ears[(seed - 1) % len(ears)], seed, conduct) for seed in seeds]
-        for conduct in CONDUCTS
-    }
     for name, some in {**courses, "both": [*chain(*courses.values())]}.items():
         print(f"{name}: {len(some)} sessions, median {_median_s(some):.0f} s")
         print(

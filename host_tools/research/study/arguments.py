@@ -75,7 +75,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR|FILE",
-        help="the study's directory, or the figure's file: .svg, .png or .pdf",
+        help="the study's directory, needed by no table; or the figure's file: .svg, .png or .pdf",
     )
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
 

@@ -14,19 +14,19 @@ from typing import Final
 
 import numpy as np
 
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.listener import EARS
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.terms.outcomes import Outcome, Verdict
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING, Settings
+from firmware_py.terms.settings import BRISK, CLINICAL, CLINICAL_ASCENDING
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.per_frequency import CONVENTIONAL_FREQUENCIES_HZ
 from host_tools.research.methods.staircase import SETTLED as STAIRCASE_SETTLED
 from host_tools.research.methods.staircase import UNSETTLED, StaircaseAsha, StaircaseThreshold
 from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
 from host_tools.research.study.session import SessionClock, task_of
+from host_tools.research.study.sitting import Sitting
 
 MANUAL: Final = "manual"
 METHODS: Final = (MANUAL, BRISK, CLINICAL)  # the device's by their conduct
@@ -141,17 +141,13 @@ def _level_or_reason(found: StaircaseThreshold) -> float | str:
 
 def _device(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
     """Return the clinical thresholds that the device's procedure tells, and its seconds."""
-    truth, how, seed = ear.audiogram, unit.answering, session_seed(ear.name, unit.seed)
-    listener = SimulatedListener(
-        dict.fromkeys(EARS, truth),
-        response_noise_db=how.response_noise_db,
-        lapse_rate=how.lapse_rate,
-        false_alarm_rate=how.false_alarm_rate,
-        response_time_s=unit.response_time_s,
-        seed=seed,
-        kind=how.kind,
-    )
-    test = SimulatedTest(Settings(conduct=unit.method, ears=RIGHT, seed=seed), listener)
+    test = Sitting(
+        dict.fromkeys(EARS, ear.audiogram),
+        unit.answering,
+        session_seed(ear.name, unit.seed),
+        {"conduct": unit.method, "ears": RIGHT},
+        unit.response_time_s,
+    ).test()
     (result,) = test.run().ears
     return [
         _number_or_reason(result, frequency_hz) for frequency_hz in unit.compared_hz

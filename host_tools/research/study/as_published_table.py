@@ -1,25 +1,43 @@
-"""What is read off tests in the units of papers, and what papers say of tests on people."""
+"""`gp-pta study --as-published`: what is read off tests in the units of papers, beside papers."""
 
+import argparse
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
+from device.simulator.kinds import kind_named
+from device.simulator.odd_ears import ODD_EARS
+from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
+from host_tools.research.methods.per_frequency import FIRST_FREQUENCY_HZ
 from host_tools.research.methods.population import balance
 from host_tools.research.study.as_published import (
     MANUAL,
     METHODS,
     NOT_VALID,
     REASONS,
+    TWICE,
     WITHIN_DB,
+    Drift,
     MethodResult,
+    Unit,
+    run_test,
 )
+from host_tools.research.study.ears import Tables
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import ears_measured
 from host_tools.research.study.summary import weighted_quantiles
+from host_tools.research.study.table import Table
 from host_tools.terminal import markdown
+
+LISTENER: Final = "human"
+DRIFT_DB_MAX: Final = 20.0
+OCTAVES_MAX: Final = 1000.0
+OCTAVES_USUAL: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -240,3 +258,80 @@ def in_order(tests: Iterable[MethodResult]) -> list[dict[str, Any]]:
         read_off(method, [*of, *(by_method[MANUAL] if method != MANUAL else [])])
         for method, of in by_method.items()
     ]
+
+
+def table(
+    arguments: argparse.Namespace, options: Options, tables: Tables
+) -> Table[Unit, MethodResult]:
+    """Return the tables that are asked for.
+
+    Raises
+    ------
+    HostError
+        An option does not fit.
+    """
+    if options.audiograms in ODD_EARS:
+        raise HostError(
+            f"--audiograms is {options.audiograms}; with --as-published allowed are a table of "
+            "ears, bisgaard"
+        )
+    drift = drift_named(arguments.retest_drift)
+    answering = replace(options.answering, kind=kind_named(LISTENER))
+    measured = ears_measured(options, tables)
+    if FIRST_FREQUENCY_HZ not in measured.ears[0].frequencies_hz:
+        raise HostError(
+            f"--audiograms {options.audiograms!r} has no thresholds at {FIRST_FREQUENCY_HZ:g} Hz, "
+            "where a manual audiogram begins"
+        )
+    units = [
+        Unit(method, occasion, ear.jitter(seed, measured.jitter_db), seed, answering,
+             options.response_time_s, drift)
+        for method in METHODS
+        for ear in measured.ears
+        for seed in range(1, options.seeds + 1)
+        for occasion in TWICE
+    ]  # fmt: skip
+    heading = (
+        f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method; "
+        f"listeners: {LISTENER}, noise {options.response_noise_db:g} dB, lapses "
+        f"{options.lapse_rate:g}, false alarms {options.false_alarm_rate:g}; drift of a test: SD "
+        f"{drift.sd_db:g} dB, alike over {drift.octaves:g} octaves; median response time "
+        f"{options.response_time_s:g} s"
+    )
+    about = {
+        "ears": len(measured.ears),
+        "seeds": options.seeds,
+        "remarks": list(measured.remarks),
+        "published": [vars(row) for row in PUBLISHED],
+    }
+    return Table(
+        units,
+        run_test,
+        MethodResult,
+        in_order,
+        about,
+        lambda rows: [
+            heading, *measured.remarks, "", *table_lines(rows), "", *published_lines()
+        ],
+    )  # fmt: skip
+
+
+def drift_named(text: str) -> Drift:
+    """Read --retest-drift DB[/OCTAVES].
+
+    Raises
+    ------
+    HostError
+        It is no such text.
+    """
+    words = text.split("/")
+    try:
+        sd_db, octaves = (*map(float, words), *([OCTAVES_USUAL] if len(words) == 1 else []))
+    except ValueError:
+        sd_db = octaves = -1.0
+    if not (0.0 <= sd_db <= DRIFT_DB_MAX and 0.0 <= octaves <= OCTAVES_MAX):
+        raise HostError(
+            f"--retest-drift is {text!r}; allowed is an SD from 0 to {DRIFT_DB_MAX:g} dB, and "
+            f"after a / over how many octaves it is alike, 0 to {OCTAVES_MAX:g}, such as 2.3/1"
+        )
+    return Drift(sd_db, octaves)

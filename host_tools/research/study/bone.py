@@ -1,5 +1,6 @@
-"""Whole tests of people by air and bone: what one gives, and what is read off many."""
+"""`gp-pta study --bone`: whole tests of people by air and bone, and what is read off many."""
 
+import argparse
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import gaps_of
@@ -17,9 +17,10 @@ from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import Settings
-from host_tools.research.study.bone_people import SCORED_HZ, Person
-from host_tools.research.study.listener import session_seed
+from host_tools.research.study.bone_people import SCORED_HZ, Person, people_asked
+from host_tools.research.study.listener import Answering, session_seed
+from host_tools.research.study.sitting import Sitting
+from host_tools.research.study.table import Table
 from host_tools.terminal import markdown
 
 WITHIN_DB: Final = 8.0  # the 95 % band at each of `SCORED_HZ`, to either side
@@ -74,6 +75,28 @@ class Measured:
     placings: int
 
 
+def table(arguments: argparse.Namespace) -> Table[Unit, Measured]:
+    """Return the table that is asked for; errors as of `people_of`."""
+    asked = people_asked(arguments.audiograms, arguments.ears, arguments.columns)
+    people = sorted(asked, key=lambda each: each.name)
+    return Table(
+        [Unit(person, noise_db) for noise_db in NOISES_DB for person in people],
+        run_test,
+        Measured,
+        lambda tests: [
+            read_off(noise_db, [test for test in tests if test.unit.noise_db == noise_db])
+            for noise_db in NOISES_DB
+        ],
+        {},
+        lambda rows: [
+            f"{rows[0]['people']} people with both ears by air and bone, and the same with a gap "
+            f"drawn for the right ear; lapses {RATE:g}, false alarms {RATE:g}",
+            "",
+            *table_lines(rows),
+        ],
+    )
+
+
 class _Watch:
     # Counts the tones by bone of each ear until its bands are narrow.
     def __init__(self, test: SimulatedTest) -> None:
@@ -110,17 +133,14 @@ class _Watch:
 def run_test(unit: Unit) -> Measured:
     """Test somebody by air and bone."""
     person = unit.person
-    seed = session_seed(person.name, unit.seed)
-    listener = SimulatedListener(
+    test = Sitting(
         {ear_named(ear): truth for ear, truth in person.by_air.items()},
-        response_noise_db=unit.noise_db,
-        lapse_rate=RATE,
-        false_alarm_rate=RATE,
-        seed=seed,
+        Answering(unit.noise_db, RATE, RATE),
+        session_seed(person.name, unit.seed),
+        {"routes": "air, bone"},
         head=person.head,
-    )
-    settings = Settings(routes="air, bone", seed=seed)
-    test = SimulatedTest(settings, listener, operator=Operator(hears=OPERATOR))
+        operator=Operator(hears=OPERATOR),
+    ).test()
     test.test.cross_hearing.bone.gaps = person.gaps
     watch = _Watch(test)
     test.run_until(watch.is_over)

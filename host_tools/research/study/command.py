@@ -3,8 +3,8 @@
 import argparse
 import json
 import os
-import sys
-from contextlib import closing
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.kinds import HONEST
@@ -15,23 +15,16 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.research.methods.names import METHODS_FURTHER, METHODS_USUAL
 from host_tools.research.study import arguments as options
-from host_tools.research.study.arguments import (
-    FIGURES,
-    RESPONSE_TIME_S_USUAL,
-    RETEST_DRIFT_USUAL,
-    SEEDS_USUAL,
-    TRIALS_USUAL,
-    WORKERS_MAX,
-)
-from host_tools.terminal import progress
+from host_tools.research.study.arguments import FIGURES, SEEDS_USUAL, WORKERS_MAX
+from host_tools.research.study.kinds import check_options, kind_asked
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
     from host_tools.research.study.ears import Tables
     from host_tools.research.study.options import Options
     from host_tools.research.study.plan import Study
-    from host_tools.research.study.store import Store
     from host_tools.research.study.summary import Line
-    from host_tools.research.study.work import Runs
+    from host_tools.research.study.table import Table
+    from host_tools.research.study.work import Where
 
 EXAMPLE = f"""\
 examples:
@@ -71,38 +64,17 @@ add_arguments = options.add_arguments
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the study, or draw the figure."""
+    """Run the study, print the table, or draw the figure."""
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
-    _check_one_table(arguments)
-    if arguments.bone:
-        return _bone(arguments)
-    if arguments.robustness:
-        return _robustness(arguments)
-    if arguments.cases is not None:
-        raise HostError("--cases are rows of --robustness, which is not there")
-    if arguments.seconds:
-        return _seconds(arguments)
-    if arguments.as_published:
-        return _as_published(arguments)
-    _refuse_of_seconds(arguments)
-    if arguments.out is None:
-        raise HostError("-o is missing; allowed is a directory, or a file of --figure")
-    if arguments.figure is not None:
-        return _figure(arguments)
-    if arguments.audiograms is None:
-        raise HostError(f"--audiograms is missing; {AUDIOGRAMS_ALLOWED}")
-    return _study(arguments)
+    kind = kind_asked(arguments)
+    check_options(arguments, kind)
+    return RUN[kind.option](arguments)
 
 
 def _figure(arguments: argparse.Namespace) -> int:
     if arguments.figure not in FIGURES:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
-    _refuse_times(arguments, "--figure")
-    _refuse_own(arguments, "--figure")
-    if arguments.listener != HONEST.text:
-        raise HostError(f"--listener is {arguments.listener!r}; of --figure allowed is honest")
-    if arguments.audiograms is not None:
-        raise HostError("--figure has one ear: --audiogram, not --audiograms")
+    _check_out(arguments)
     need("gp-pta study --figure", *NEEDS["--figure"], use="study")
     from host_tools.research.study.figures import draw_figure
 
@@ -124,130 +96,80 @@ def _figure(arguments: argparse.Namespace) -> int:
 
 
 def _robustness(arguments: argparse.Namespace) -> int:
-    _refuse(arguments, "--robustness", "its rows say what is run, and it prints a table")
-    _refuse_of_seconds(arguments)
-    _refuse_times(arguments, "--robustness")
-    _refuse_own(arguments, "--robustness")
-    if arguments.seconds:
-        raise HostError("--seconds does not go with --robustness: each prints a table of its own")
-    if arguments.listener != HONEST.text:
-        raise HostError("--listener does not go with --robustness: its rows have their listeners")
-    workers = _workers(arguments)
-    need("gp-pta study --robustness", "numba", "threadpoolctl", use="study")
+    where = _ready(arguments)
     from host_tools.research.study.ears import real_table
 
-    table = (
-        None
-        if arguments.audiograms is None
-        else real_table(arguments.audiograms, arguments.columns)
-    )
-    from host_tools.research.study.robustness_command import robustness
+    at = arguments.audiograms
+    ears = None if at is None else real_table(at, arguments.columns)
+    from host_tools.research.study.robustness_command import table
 
-    return robustness(arguments, table, workers)
+    return _print(table(arguments, ears), arguments, where)
 
 
 def _seconds(arguments: argparse.Namespace) -> int:
-    _refuse(arguments, "--seconds", "it runs whole tests, and prints a table")
-    if arguments.audiograms is None:
-        raise HostError(f"--audiograms is missing; {AUDIOGRAMS_ALLOWED}")
-    if arguments.trials != TRIALS_USUAL:
-        raise HostError("--trials does not go with --seconds: a whole test ends by itself")
-    workers = _workers(arguments)
+    _check_audiograms(arguments, AUDIOGRAMS_ALLOWED)
     asked = _options(arguments, seeds=1, conduct=BRISK)
-    need("gp-pta study --seconds", "numba", "threadpoolctl", use="study")
+    where = _ready(arguments)
     tables = _tables(asked)
-    from host_tools.research.study.seconds_command import seconds
+    from host_tools.research.study.seconds import table
 
-    return seconds(arguments, asked, tables, workers)
+    return _print(table(arguments, asked, tables), arguments, where)
 
 
 def _as_published(arguments: argparse.Namespace) -> int:
-    _refuse(arguments, "--as-published", "it runs whole tests, and prints tables")
-    _refuse_own(arguments, "--as-published")
-    _refuse_of_seconds(arguments)
-    if arguments.audiograms is None:
-        raise HostError("--audiograms is missing; allowed are a table of ears, bisgaard")
-    for option, allowed, why in (
-        ("trials", (TRIALS_USUAL,), "a whole test ends by itself"),
-        ("conduct", (BRISK,), "it runs each conduct"),
-        ("listener", (HONEST.text, "human"), "its listeners are human"),
-    ):
-        if getattr(arguments, option) not in allowed:
-            raise HostError(f"--{option} does not go with --as-published: {why}")
-    workers = _workers(arguments)
+    _check_audiograms(arguments, "allowed are a table of ears, bisgaard")
+    if arguments.listener not in (HONEST.text, "human"):
+        raise HostError("--listener does not go with --as-published: its listeners are human")
     asked = _options(arguments, seeds=1, conduct=BRISK)
-    need("gp-pta study --as-published", "numba", "pyarrow", "threadpoolctl", use="study")
+    where = _ready(arguments, "pyarrow")
     tables = _tables(asked)
-    from host_tools.research.study.as_published_command import as_published
+    from host_tools.research.study.as_published_table import table
 
-    return as_published(arguments, asked, tables, workers)
+    return _print(table(arguments, asked, tables), arguments, where)
 
 
 def _bone(arguments: argparse.Namespace) -> int:
-    _refuse(arguments, "--bone", "it runs whole tests, and prints a table")
-    _refuse_of_seconds(arguments)
-    _refuse_times(arguments, "--bone")
-    _refuse_own(arguments, "--bone")
-    if arguments.audiograms is None:
-        raise HostError("--audiograms is missing; allowed is a table of ears by air and by bone")
-    usual = {
-        "robustness": False, "seconds": False, "cases": None, "seeds": None, "noise": 2.0,
-        "lapse_rate": 0.01, "false_alarm_rate": 0.01, "listener": HONEST.text, "part": "auto",
-        "no_jitter": False, "trials": TRIALS_USUAL,
-    }  # fmt: skip
-    for option, value in usual.items():
-        if getattr(arguments, option) != value:
-            raise HostError(f"--{option.replace('_', '-')} does not go with --bone")
+    _check_audiograms(arguments, "allowed is a table of ears by air and by bone")
+    where = _ready(arguments)
+    from host_tools.research.study.bone import table
+
+    return _print(table(arguments), arguments, where)
+
+
+def _ready(arguments: argparse.Namespace, *more: str) -> "Where":
+    """Return where a table is run, once what it needs is known to be there."""
     workers = _workers(arguments)
-    need("gp-pta study --bone", "numba", "threadpoolctl", use="study")
-    from host_tools.research.study.bone_people import people_asked
+    kept = () if arguments.out is None else ("pyarrow",)
+    what = f"gp-pta study {kind_asked(arguments).option}"
+    need(what, "numba", *more, *kept, "threadpoolctl", use="study")
+    from host_tools.research.study.work import Where
 
-    people = people_asked(arguments.audiograms, arguments.ears, arguments.columns)
-    from host_tools.research.study.bone_command import bone
-
-    return bone(arguments, people, workers)
-
-
-def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:
-    for option in ("figure", "out", "methods", "train", "dask"):
-        if getattr(arguments, option) is not None:
-            raise HostError(f"--{option} does not go with {mode}: {why}")
+    return Where(workers, arguments.dask)
 
 
-def _check_one_table(arguments: argparse.Namespace) -> None:
-    """Refuse --as-published beside another table, and what only it has."""
-    if not arguments.as_published:
-        if arguments.retest_drift != RETEST_DRIFT_USUAL:
-            raise HostError("--retest-drift is of --as-published, which is not there")
-        return
-    for other in ("robustness", "seconds", "bone"):
-        if getattr(arguments, other):
-            raise HostError(f"--{other} does not go with --as-published: each prints its own table")
+def _print(table: "Table[Any, Any]", arguments: argparse.Namespace, where: "Where") -> int:
+    if arguments.out is not None:
+        from host_tools.research.study.plan import plan_of_table
+
+        option = kind_asked(arguments).option
+        table = replace(table, plan=plan_of_table(option, arguments, table.units))
+    table.print(where, arguments.out, json_wanted=arguments.json)
+    return 0
 
 
-def _refuse_own(arguments: argparse.Namespace, mode: str) -> None:
-    for option in ("prior", "objective"):
-        if getattr(arguments, option):
-            raise HostError(f"--{option} does not go with {mode}: it is of methods, and --seconds")
+def _check_audiograms(arguments: argparse.Namespace, allowed: str) -> None:
+    if arguments.audiograms is None:
+        raise HostError(f"--audiograms is missing; {allowed}")
 
 
-def _refuse_of_seconds(arguments: argparse.Namespace) -> None:
-    """Refuse options that only --seconds has."""
-    for option, usual in (("tested", "one"), ("unsure_half_width", 0.0)):
-        if getattr(arguments, option) != usual:
-            name = option.replace("_", "-")
-            raise HostError(f"--{name} is of --seconds, which is not there")
-
-
-def _refuse_times(arguments: argparse.Namespace, mode: str) -> None:
-    """Refuse what the seconds follow from, where none are told."""
-    for option, usual in (("conduct", BRISK), ("response_time", RESPONSE_TIME_S_USUAL)):
-        if getattr(arguments, option) != usual:
-            name = option.replace("_", "-")
-            raise HostError(f"--{name} does not go with {mode}: it tells no seconds")
+def _check_out(arguments: argparse.Namespace) -> None:
+    if arguments.out is None:
+        raise HostError("-o is missing; allowed is a directory, or a file of --figure")
 
 
 def _study(arguments: argparse.Namespace) -> int:
+    _check_out(arguments)
+    _check_audiograms(arguments, AUDIOGRAMS_ALLOWED)
     workers = _workers(arguments)
     asked = _options(arguments, SEEDS_USUAL, arguments.conduct)
     study = _plan(asked, _tables(asked))
@@ -258,9 +180,10 @@ def _study(arguments: argparse.Namespace) -> int:
     from host_tools.research.study.pictures import draw_pictures
     from host_tools.research.study.store import Store
     from host_tools.research.study.summary import Results, as_csv, summary
+    from host_tools.research.study.work import Where
 
     store = Store(arguments.out, study)
-    _run_what_is_missing(study, store, workers, arguments.dask)
+    store.run_what_is_missing(Where(workers, arguments.dask))
     store.assemble()
     results = Results(arguments.out, study.methods, study.setting.tones)
     lines = summary(results)
@@ -279,6 +202,17 @@ def _study(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(about))
     return 0
+
+
+# What is run, by the option that asks for it.
+RUN: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "": _study,
+    "--as-published": _as_published,
+    "--bone": _bone,
+    "--robustness": _robustness,
+    "--seconds": _seconds,
+    "--figure": _figure,
+}
 
 
 def _tables(asked: "Options") -> "Tables":
@@ -329,49 +263,6 @@ def _workers(arguments: argparse.Namespace) -> int:
     if not 0 <= workers <= WORKERS_MAX:
         raise HostError(f"--workers is {workers}; allowed are whole numbers 0 to {WORKERS_MAX}")
     return workers
-
-
-def _run_what_is_missing(study: "Study", store: "Store", workers: int, dask: str | None) -> None:
-    """Run the chunks that are not done, and keep each as it comes."""
-    missing = store.missing()
-    if not missing:
-        return
-    done = study.sessions - sum(len(study.numbers_in(index)) for index in missing)
-    try:
-        with (
-            progress("sessions", study.sessions, done) as tell,
-            closing(_runs(study, store, missing, workers, dask)) as runs,
-        ):
-            for index, sessions in runs:
-                store.keep(index, sessions)
-                done += len(sessions)
-                tell(done)
-    except KeyboardInterrupt:
-        print(
-            f"gp-pta: interrupted; {done} of {study.sessions} sessions are kept in "
-            f"{str(store.directory)!r}, and the same command goes on with them",
-            file=sys.stderr,
-        )
-        raise
-
-
-def _runs(
-    study: "Study", store: "Store", missing: list[int], workers: int, dask: str | None
-) -> "Runs":
-    from host_tools.research.study.work import (
-        one_thread,
-        run_here,
-        run_in_processes,
-        run_on_cluster,
-    )
-
-    one_thread()
-    chunks = study.make(missing, store.learn())
-    if dask is not None:
-        return run_on_cluster(chunks, dask)
-    if workers == 0:
-        return run_here(chunks)
-    return run_in_processes(chunks, min(workers, len(missing)))
 
 
 def _show(screen: Any, study: "Study", lines: "list[Line]") -> None:

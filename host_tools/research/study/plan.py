@@ -1,20 +1,20 @@
 """From the options of a study to its ears, its methods, and a plan that can be compared."""
 
+import argparse
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from device.simulator.kinds import Kind
+from device.simulator.kinds import Kind, kind_named
 from device.simulator.odd_ears import ODD_EARS
-from firmware_py import __version__
 from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.platform.named_file import content_of
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
 from host_tools.errors import HostError
+from host_tools.files import write_text
 from host_tools.research.methods.names import (
     METHODS,
     METHODS_LEARNED,
@@ -28,6 +28,7 @@ from host_tools.research.methods.registry import (
     Learned,
     check_method_names,
     check_objective,
+    learn,
     sources,
 )
 from host_tools.research.study.ears import (
@@ -44,52 +45,32 @@ from host_tools.research.study.ears import (
     odd_ears,
     standard_ears,
 )
+from host_tools.research.study.kinds import usual_options
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
-from host_tools.research.study.session import Job, Setting
+from host_tools.research.study.program import program
+from host_tools.research.study.session import Job, Session, Setting, run_session
+from host_tools.research.study.sessions import Json, Sessions
 
-# A worker is given a chunk of sessions, and what is done is kept by the chunk. Their number depends
-# on that of the sessions only, so the files do not depend on the workers.
-CHUNK_SESSIONS_MIN: Final = 8
-CHUNKS_MAX: Final = 4096
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-# The code that a result depends on; a study is continued only by the same program.
-_CODE: Final = (
-    "firmware_py/inference",
-    "firmware_py/presenting/pace.py",
-    "firmware_py/terms/randomness.py",
-    "firmware_py/terms/settings.py",
-    "device/simulator/audiogram.py",
-    "device/simulator/courses.py",
-    "device/simulator/kinds.py",
-    "device/simulator/listener.py",
-    "device/simulator/odd_ears.py",
-    "device/simulator/traces.py",
-    "host_tools/research/methods",
-    "host_tools/research/study/session.py",
-    "host_tools/research/study/ears.py",
-    "host_tools/research/study/listener.py",
-    "host_tools/research/study/plan.py",
-    "host_tools/research/study/session.py",
-)
-
-Json = Mapping[str, Any]
+LEARNED: Final = "learned.json"
+LEARNED_BYTES_MAX: Final = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Sessions that are run together."""
 
-    index: int
     jobs: tuple[Job, ...]
     setting: Setting
     learned: Learned  # by their methods
-    program: str  # digest of `program`; a worker with another program refuses them
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
-    """A study that can be run."""
+class Study(Sessions[Chunk, Session]):
+    """A study of methods that can be run."""
 
     ears: tuple[Ear, ...]
     methods: tuple[str, ...]
@@ -98,29 +79,34 @@ class Study:
     training: Population | None  # what methods may learn from
     plan: Json  # JSON values: two studies with the same plan have the same results
     remarks: tuple[str, ...]  # what a reader of the results should know about the ears
+    learned: Learned = NOTHING_LEARNED  # by the methods
 
     @property
     def sessions(self) -> int:
         return len(self.methods) * len(self.ears) * self.seeds
 
     @property
-    def rows_per_session(self) -> int:
+    def rows_per_session(self) -> int:  # type: ignore[override]
         """Return how many rows of the table a session has."""
         return self.setting.tones + 1
 
     @property
-    def chunk_sessions(self) -> int:
-        """Return how many sessions a chunk has; the last one may have fewer."""
-        return max(CHUNK_SESSIONS_MIN, -(-self.sessions // CHUNKS_MAX))
+    def about(self) -> Json:  # type: ignore[override]
+        """Return what else a reader should know."""
+        return {"ears": len(self.ears), "remarks": list(self.remarks)}
 
     @property
-    def chunks(self) -> range:
-        return range(-(-self.sessions // self.chunk_sessions))
+    def schema(self) -> "pa.Schema":
+        """Return the columns of the table."""
+        from host_tools.research.study.session_table import SCHEMA
 
-    def numbers_in(self, index: int) -> range:
-        """Return the numbers of the sessions in a chunk."""
-        first = index * self.chunk_sessions
-        return range(first, min(first + self.chunk_sessions, self.sessions))
+        return SCHEMA
+
+    def rows_of(self, made: list[Session]) -> "pa.Table":
+        """Return the rows of the table."""
+        from host_tools.research.study.session_table import table_of
+
+        return table_of(made)
 
     def job(self, number: int) -> Job:
         """Return session 0, 1, 2 ...: by method, then by ear, then by seed."""
@@ -128,16 +114,30 @@ class Study:
         method, ear = divmod(rest, len(self.ears))
         return Job(self.methods[method], self.ears[ear], seed + 1)
 
-    def chunk(self, index: int, learned: Learned) -> Chunk:
+    def chunk(self, index: int) -> Chunk:
         """Return a chunk, made when it is needed: a study may have millions of sessions."""
         jobs = tuple(self.job(number) for number in self.numbers_in(index))
         needed = any(job.method in METHODS_LEARNED for job in jobs)
-        return Chunk(
-            index, jobs, self.setting, learned if needed else NOTHING_LEARNED, digest(program())
-        )
+        return Chunk(jobs, self.setting, self.learned if needed else NOTHING_LEARNED)
 
-    def make(self, indices: range | list[int], learned: Learned) -> Iterator[Chunk]:
-        return (self.chunk(index, learned) for index in indices)
+    @staticmethod
+    def run_chunk(chunk: Chunk) -> list[Session]:
+        """Run the sessions of a chunk."""
+        return [run_session(job, chunk.setting, chunk.learned) for job in chunk.jobs]
+
+    def ready_in(self, directory: Path) -> "Study":
+        """Return the study with what its methods have learned, from the file or learned now."""
+        if self.training is None:
+            return self
+        path = directory / LEARNED
+        try:
+            learned = Learned.from_json(json.loads(content_of(path, LEARNED_BYTES_MAX)))
+        except FileNotFoundError:
+            learned = learn(self.methods, self.training)
+            write_text(path, json.dumps(learned.as_json()) + "\n", for_all=True)
+        except (KeyError, TypeError, ValueError):
+            raise HostError(f"{path} is damaged; remove it, and it is made again") from None
+        return replace(self, learned=learned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
             "noise": options.response_noise_db,
             "lapse-rate": options.lapse_rate,
             "false-alarm-rate": options.false_alarm_rate,
-            "listener": _listener(options.answering.kind),
+            "listener": listener_compared(options.answering.kind),
             "trials": options.trials,
             "seeds": options.seeds,
             "conduct": options.conduct,
@@ -275,41 +275,7 @@ def _check_uses(options: Options, methods: Sequence[str]) -> None:
             )
 
 
-def differences(before: Json, now: Json) -> list[str]:
-    """Say in words where two plans differ."""
-    words = []
-    for name in sorted(set(before) | set(now)):
-        was, is_now = before.get(name), now.get(name)
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-            words += differences(was, is_now)
-        elif was != is_now:
-            words.append(f"{name} was {_show(was)} and is {_show(is_now)}")
-    return words
-
-
-def digest(values: Json) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-@cache
-def program() -> dict[str, str]:
-    """Return versions, and a digest of the code, that the bits of a result depend on."""
-    root = Path(__file__).parents[3]
-    code = hashlib.sha256()
-    for name in _CODE:
-        for path in sorted([root / name, *(root / name).rglob("*")]):
-            if path.is_file() and "__pycache__" not in path.parts:
-                code.update(path.relative_to(root).as_posix().encode() + b"\0")
-                code.update(hashlib.sha256(path.read_bytes()).digest())
-    return {
-        "gp-pta": __version__,
-        "numpy": version("numpy"),
-        "numba": version("numba"),
-        "code": code.hexdigest()[:16],
-    }
-
-
-def _listener(kind: Kind) -> str:
+def listener_compared(kind: Kind) -> str:
     """Return the kind as it is compared: recorded people by what they did, not by their file.
 
     One of somebody's own is compared by its code.
@@ -375,5 +341,22 @@ def _training(table: Table | None, train: Table | None) -> tuple[Population, str
     return table.part(TRAIN), f"{TRAIN} part of sha256:{table.sha256}"
 
 
-def _show(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any]) -> Json:
+    """Return the plan of a table that is kept: its options, and who is tested."""
+    usual = usual_options()
+    for name in ("audiograms", "out", "json", "workers", "dask"):
+        del usual[name]
+    options = {name: getattr(arguments, name) for name in usual}
+    tested = hashlib.sha256()
+    for unit in units:
+        tested.update(repr(unit).encode())
+    prior = read_prior(arguments.prior)
+    return {
+        **options,
+        "table": table,
+        "people": tested.hexdigest(),
+        "listener": listener_compared(kind_named(arguments.listener)),
+        "prior": prior and prior.digest,
+        "own": sources((), arguments.objective) or None,
+        "program": program(),
+    }

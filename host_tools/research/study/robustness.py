@@ -14,6 +14,7 @@ import numpy as np
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.terms.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
+from host_tools.research.study.sitting import RESPONSE_TIME_S
 
 # Where errors are taken: the frequencies of NHANES; and where nobody there was measured.
 SCORED_HZ: Final = (500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
@@ -36,6 +37,7 @@ THIN: Final = 0.9  # of exact mass: a 95 % band that holds less
 STANDARD: Final = "standard"  # the ten standard audiograms, each better or worse
 REAL: Final = "real"  # real ears, drawn by chance
 STEEP: Final = "steep"  # real ears with a step of `STEP_DB` or more between neighbours
+MILDER: Final = "milder"  # those of the standard ones that can be measured if 20 dB poorer
 EVERYDAY: Final = "everyday"  # every second one hears normally, the others are `STANDARD`
 ODD: Final = "odd"  # the families of odd ears in turn
 FLAT: Final = "flat"  # one threshold between 40 and 50 dB HL
@@ -45,7 +47,6 @@ STEP_DB: Final = 30.0
 BAND_DB: Final = 8.0
 WRONG_DB: Final = 15.0  # a threshold this far off, outside its band, is confidently wrong
 RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
-RESPONSE_TIME_S: Final = 0.4  # their median
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,7 @@ class SessionFound:
     confidently_wrong: bool = False  # somewhere `measured`, and nothing was remarked
     valid: bool = True  # every ear
     false_statements: tuple[str, ...] = ()  # of ears that are said to be valid
+    asymmetric: bool = False  # a report would name an asymmetry of the ears
     inferred_wrong: bool = False  # a supposition is far off and outside its band
     differ_db: float = 0.0  # those who take turns, at most, at frequencies that were asked
     seconds: float = math.nan
@@ -140,6 +142,7 @@ class Case:
     # Of a `PROCEDURE`:
     tested: str = "right"  # "right", "left" or "both"
     other: str | None = None  # the ears of the left, by the same words; None: as the right one
+    poorer_db: float = 0.0  # by so much the left one hears less at every frequency
     air_bone_gap_db: float = 0.0  # of the right ear
     masking: str = AUTOMATIC
     false_alarm_rate: float = RATE

@@ -12,6 +12,7 @@ from host_tools.research.study.robustness import (
     EXACT,
     EXACT_TONES,
     MARKS_AT_TONES,
+    MILDER,
     PROCEDURE,
     REAL,
     STANDARD,
@@ -82,6 +83,14 @@ def _honest_case(noise_db: float) -> Case:
         PROCEDURE,
         noise_db=noise_db,
         tested="both",
+    )  # fmt: skip
+
+
+def _two_ears_case(name: str, who: str, poorer_db: float = 0.0, noise_db: float = 2.0) -> Case:
+    named = Goal("an asymmetry is named", mean_of(lambda each: each.asymmetric), percent=True)
+    return Case(
+        f"{name}-test", f"{who}, whole procedure", MILDER, (named,), PROCEDURE,
+        noise_db=noise_db, tested="both", poorer_db=poorer_db,
     )  # fmt: skip
 
 
@@ -172,6 +181,14 @@ CASES: Final[tuple[Case, ...]] = (
         PROCEDURE, listener="bursts",
     ),
     *(_honest_case(noise_db) for noise_db in (2.0, 4.0)),
+    *(
+        _two_ears_case(f"equal-{db:g}", f"two equal ears, noise {db:g} dB", noise_db=db)
+        for db in (2.0, 4.0)
+    ),
+    *(
+        _two_ears_case(f"poorer-{db:g}", f"the left ear is {db:g} dB poorer", poorer_db=db)
+        for db in (15.0, 20.0)
+    ),
     *(case for noise_db in (2.0, 4.0) for case in _perhaps_cases(noise_db)),
     Case(
         "exact",

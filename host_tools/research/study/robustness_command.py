@@ -1,11 +1,11 @@
-"""`gp-pta study --robustness`: run the cases, and print the table."""
+"""`gp-pta study --robustness`: the cases that are asked for, and their table."""
 
 import argparse
-import json
 from typing import Any
 
 from host_tools.errors import HostError
-from host_tools.research.study.ears import EARS_MAX, Table
+from host_tools.research.study.ears import EARS_MAX
+from host_tools.research.study.ears import Table as EarTable
 from host_tools.research.study.robustness import (
     EARS_USUAL,
     SEEDS_USUAL,
@@ -14,34 +14,37 @@ from host_tools.research.study.robustness import (
     read_off,
 )
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
-from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
-from host_tools.research.study.work import all_done, one_thread
+from host_tools.research.study.robustness_sessions import Unit, ears_of_case, run_unit, units_of
+from host_tools.research.study.table import Table
 from host_tools.terminal import markdown
 
 SEEDS_MAX = 10_000
 
 
-def robustness(arguments: argparse.Namespace, table: Table | None, workers: int) -> int:
-    """Run the cases, and print the table; exit status 0 whether the goals are met or not."""
+def table(arguments: argparse.Namespace, ears: EarTable | None) -> Table[Unit, SessionFound]:
+    """Return the table that is asked for; of real ears with steep steps are those of `ears`."""
     cases = cases_named(arguments.cases)
     count, seeds = _count(arguments)
-    one_thread()
     units = [
-        unit for case in cases for unit in units_of(case, ears_of_case(case, count, table), seeds)
+        unit
+        for case in cases
+        for unit in sorted(units_of(case, ears_of_case(case, count, ears), seeds), key=_place)
     ]
-    by_case: dict[str, list[tuple[str, int, SessionFound]]] = {case.name: [] for case in cases}
-    for case_name, ear, seed, found in all_done(run_unit, units, workers):
-        by_case[case_name].append((ear, seed, found))
-    rows: list[dict[str, Any]] = []
-    for case in cases:
-        # In one order whoever was done first, so that sums have the same bits.
-        sessions = sorted(by_case[case.name], key=lambda each: each[:2])
-        rows += read_off(case, [found for _, _, found in sessions])
-    if arguments.json:
-        print(json.dumps({"ears": count, "seeds": seeds, "rows": rows}))
-    else:
-        print("\n".join(table_lines(rows, count, seeds)))
-    return 0
+    return Table(
+        units,
+        run_unit,
+        SessionFound,
+        lambda found: [
+            row
+            for case in cases
+            for row in read_off(
+                case,
+                [each for u, each in zip(units, found, strict=True) if u.case_name == case.name],
+            )
+        ],
+        {"ears": count, "seeds": seeds},
+        lambda rows: table_lines(rows, count, seeds),
+    )
 
 
 def cases_named(text: str | None) -> tuple[Case, ...]:
@@ -71,6 +74,10 @@ def table_lines(rows: list[dict[str, Any]], ears: int, seeds: int) -> list[str]:
         )
         before = row["title"]
     return [f"{ears} ears x {seeds} seeds a row", "", *markdown(cells)]
+
+
+def _place(unit: Unit) -> tuple[str, int]:
+    return unit.ear.name, unit.seed
 
 
 def _say_met(row: dict[str, Any]) -> str:

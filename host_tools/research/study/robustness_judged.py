@@ -4,12 +4,11 @@ A result that is doubtful, or of an ear that could not be tested, says nothing t
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
-from device.simulator.listener import Ear
 from firmware_py.ear.mean_threshold import GRADES_DB_HL
 from firmware_py.findings.grades import person_grade
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
@@ -20,13 +19,12 @@ from firmware_py.terms.results import (
     SessionResult,
     ThresholdResult,
 )
+from host_tools.research.study.sitting import Truths
 
 FAR_DB: Final = 10.0  # a threshold so far off and outside its 95 % band is false
 SAYS_NOTHING_DB: Final = 20.0  # a measured one whose band reaches so far to either side
 LIMIT_DB: Final = 5.0  # a truth so far from a limit is not beyond it
 GRADE_SHARE_MIN: Final = 0.05  # what the true grade should be given at least
-
-Truths = Mapping[Ear, Audiogram]
 
 
 def is_valid(ear: EarResult) -> bool:

@@ -1,113 +1,27 @@
 """The whole procedure for the robustness table: what a test of a simulated listener says."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import (
-    Ear,
-    Listener,
-    Noise,
-    Press,
-    SimulatedListener,
-    number_of,
-)
-from device.simulator.operator import NOBODY, Operator
+from firmware_py.findings.asymmetry import asymmetries
+from firmware_py.findings.convention import in_convention
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import EarResult, SessionResult
-from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.terms.settings import AUTOMATIC, Settings
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import CLINICAL_ASCENDING
 from firmware_py.terms.words import say
 from host_tools.research.methods.interface import Array
-from host_tools.research.study.listener import Answering
-from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, SessionFound
+from host_tools.research.study.robustness import END, WRONG_DB, SessionFound
 from host_tools.research.study.robustness_judged import (
-    Truths,
     false_statements,
     inferred_far_off,
     is_valid,
 )
-
-
-@dataclass(frozen=True)
-class TakingTurns:
-    """Answers as the first of two listeners, and from a tone of this number on as the second."""
-
-    first: Listener
-    second: Listener
-    since: int
-
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        """Say whether and when a tone is answered, with noise or without."""
-        listener = self._at(number_of(tone_id))
-        return listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        """Say whether and when the button is pressed in a slot in which nothing sounds."""
-        return self._at(number_of(after_id) + 1).spontaneous_press(after_id, slot)
-
-    def _at(self, number: int) -> Listener:
-        return self.second if number >= self.since else self.first
-
-
-@dataclass(frozen=True)
-class Change:
-    """Another listener from a tone on: the same ears of somebody else."""
-
-    at_tone: int
-    truths: Truths
-
-    def differ_db(self, truths: Truths, ear: Ear, asked_hz: Iterable[float]) -> float:
-        """Return by how much an ear of both differs, where it was asked and differs most."""
-        first, second = truths[ear], self.truths[ear]
-        return max(abs(first.threshold_db_hl(f) - second.threshold_db_hl(f)) for f in asked_hz)
-
-
-@dataclass(frozen=True)
-class Sitting:
-    """Who sits there, and how the test is conducted."""
-
-    truths: Mapping[Ear, Audiogram]
-    answering: Answering
-    seed: int
-    tested: str = RIGHT
-    masking: str = AUTOMATIC
-    response_time_s: float = RESPONSE_TIME_S
-    air_bone_gap_db: Mapping[str, float] = field(default_factory=dict)
-    operator: Operator = NOBODY
-    change: Change | None = None
-
-    def test(self) -> SimulatedTest:
-        listener: Listener = self._listener(self.truths, self.seed)
-        if self.change is not None:
-            second = self._listener(self.change.truths, self.seed ^ 1)
-            listener = TakingTurns(listener, second, self.change.at_tone)
-        settings = Settings(ears=self.tested, masking=self.masking, seed=self.seed)
-        return SimulatedTest(settings, listener, operator=self.operator)
-
-    def _listener(self, truths: Truths, seed: int) -> SimulatedListener:
-        return SimulatedListener(
-            truths,
-            response_noise_db=self.answering.response_noise_db,
-            lapse_rate=self.answering.lapse_rate,
-            false_alarm_rate=self.answering.false_alarm_rate,
-            response_time_s=self.response_time_s,
-            seed=seed,
-            kind=self.answering.kind,
-            head=Head(self.air_bone_gap_db),
-        )
+from host_tools.research.study.sitting import Sitting, Truths
 
 
 def run_procedure(sitting: Sitting) -> SessionFound:
@@ -118,6 +32,7 @@ def run_procedure(sitting: Sitting) -> SessionFound:
         compare_with_truth(result, sitting.truths),
         valid=all(map(is_valid, result.ears)),
         false_statements=tuple(false_statements(result, sitting.truths)),
+        asymmetric=bool(asymmetries(in_convention(result, CLINICAL_ASCENDING))),
         inferred_wrong=inferred_far_off(result, sitting.truths),
         seconds=test.seconds,
         differ_db=_differ_db(sitting, test),

@@ -9,6 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS
 from device.simulator.odd_ears import ODD_EARS
@@ -42,6 +44,7 @@ from host_tools.research.study.robustness import (
     EXACT_TONES,
     FLAT,
     MARKS_AT_TONES,
+    MILDER,
     ODD,
     PROCEDURE,
     RATE,
@@ -54,13 +57,15 @@ from host_tools.research.study.robustness import (
 )
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_exact import run_exact
-from host_tools.research.study.robustness_procedure import Change, Sitting, run_procedure
+from host_tools.research.study.robustness_procedure import run_procedure
+from host_tools.research.study.sitting import Change, Sitting
 
 BAND: Final = 0.95
 STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
 STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
 NORMAL_DB_HL: Final = 5.0  # normal hearing, moved in the same way, and jittered by as much
 FLAT_DB_HL: Final = (40.0, 50.0)
+MILDER_MOST_DB_HL: Final = 60.0
 _MOVE_STREAM: Final = 5
 _THEN_STREAM: Final = 8
 
@@ -101,6 +106,9 @@ def _ears_named(name: str, count: int) -> tuple[Ear, ...]:
             return _everyday(count)
         case _ if name == FLAT:
             return _flat(count)
+        case _ if name == MILDER:
+            milder = (e for e in standard_ears() if max(e.thresholds_db_hl) <= MILDER_MOST_DB_HL)
+            return _standard(count, tuple(milder))
         case _ if name == DEAD:
             places = range(1, count + 1)
             return tuple(Ear(f"{DEAD}:{n}", DEAD, (1000.0,), (math.inf,)) for n in places)
@@ -136,10 +144,9 @@ def answering_of(case: Case) -> Answering:
     return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
 
 
-def run_unit(unit: Unit) -> tuple[str, str, int, SessionFound]:
-    """Run a session; return its case, ear and seed, and what it gave."""
-    found = RUN[unit.case.run](unit)
-    return unit.case_name, unit.ear.name, unit.seed, found
+def run_unit(unit: Unit) -> SessionFound:
+    """Run a session, and return what it gave."""
+    return RUN[unit.case.run](unit)
 
 
 def run_estimator(unit: Unit) -> SessionFound:
@@ -178,17 +185,21 @@ def _run_procedure(unit: Unit) -> SessionFound:
 def sitting_of(unit: Unit) -> Sitting:
     """Return who sits there in a session of a whole procedure."""
     case, right = unit.case, unit.ear.audiogram
+    left = right if unit.other is None else unit.other.audiogram
     return Sitting(
-        {"right": right, "left": right if unit.other is None else unit.other.audiogram},
+        {"right": right, "left": _poorer(left, case.poorer_db) if case.poorer_db else left},
         answering_of(case),
         session_seed(unit.ear.name, unit.seed),
-        case.tested,
-        case.masking,
+        {"ears": case.tested, "masking": case.masking},
         case.response_time_s,
-        {"right": case.air_bone_gap_db},
-        case.operator,
-        _change(unit),
+        head=Head({"right": case.air_bone_gap_db}),
+        operator=case.operator,
+        change=_change(unit),
     )
+
+
+def _poorer(ear: Audiogram, by_db: float) -> Audiogram:
+    return Audiogram(ear.frequencies_hz, tuple(level + by_db for level in ear.thresholds_db_hl))
 
 
 def _change(unit: Unit) -> Change | None:

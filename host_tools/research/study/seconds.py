@@ -1,5 +1,6 @@
-"""Whole tests of simulated listeners by an exact clock, and what is read off them."""
+"""`gp-pta study --seconds`: whole tests by an exact clock, and where the time goes."""
 
+import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy as np
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
-from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.listener import EARS
 from device.simulator.listener import Ear as Side
 from firmware_py.ear.objective import Objective
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -17,14 +18,20 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.terms.settings import BOTH, Settings
+from firmware_py.terms.settings import BOTH, CONDUCTS
+from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
-from host_tools.research.methods.registry import objective_named
+from host_tools.research.methods.registry import check_objective, objective_named
+from host_tools.research.study.ears import Tables, other_ears
 from host_tools.research.study.listener import Answering, Ear, session_seed
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import Measured, ears_measured, read_prior
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
+from host_tools.research.study.sitting import Sitting
 from host_tools.research.study.summary import weighted_quantiles
+from host_tools.research.study.table import Table
 from host_tools.research.study.time_ledger import (
     ANSWERED,
     CHECK,
@@ -139,26 +146,21 @@ def make_test(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
     truths = [ear.jitter(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
     # Of the ear that is not tested the thresholds are the same.
     thresholds = dict(zip(EARS, (truths * 2)[:2], strict=True))
-    seed = session_seed(unit.ears[0].name, unit.seed)
-    listener = SimulatedListener(
+    sitting = Sitting(
         thresholds,
-        response_noise_db=unit.answering.response_noise_db,
-        lapse_rate=unit.answering.lapse_rate,
-        false_alarm_rate=unit.answering.false_alarm_rate,
-        response_time_s=unit.response_time_s,
-        seed=seed,
-        unsure_half_width_db=unit.how.unsure_half_width_db,
-        kind=unit.answering.kind,
+        unit.answering,
+        session_seed(unit.ears[0].name, unit.seed),
+        {
+            "conduct": unit.how.conduct,
+            "ears": BOTH if unit.how.both else RIGHT,
+            "unsure_button": unit.how.unsure_half_width_db > 0.0,
+        },
+        unit.response_time_s,
+        unit.how.unsure_half_width_db,
     )
-    settings = Settings(
-        conduct=unit.how.conduct,
-        ears=BOTH if unit.how.both else RIGHT,
-        unsure_button=unit.how.unsure_half_width_db > 0.0,
-        seed=seed,
-    )
-    test = OwnTest(settings, prior=unit.prior)
+    test = OwnTest(sitting.settings, prior=unit.prior)
     test.chosen_by = objective_named(unit.objective) if unit.objective else None
-    return TimedTest(settings, listener, test), thresholds
+    return TimedTest(sitting.settings, sitting.listener, test), thresholds
 
 
 def run_test(unit: Unit) -> Timed:
@@ -247,3 +249,99 @@ def _number(value: float | None, unit: str = "") -> str:
 def _share(row: dict[str, Any], name: str) -> str:
     seconds: float = row["spent_s"][name]
     return f"{seconds:.1f} ({seconds / row['seconds_mean']:.0%})"
+
+
+ONE_EAR: Final = "one"
+BOTH_EARS: Final = "both"
+
+
+def table(arguments: argparse.Namespace, options: Options, tables: Tables) -> Table[Unit, Timed]:
+    """Return the table that is asked for.
+
+    Raises
+    ------
+    HostError
+        An option does not fit, or nobody is there to be tested.
+    """
+    tested = _names_in("--tested", arguments.tested, (ONE_EAR, BOTH_EARS))
+    hows = [
+        How(conduct, each == BOTH_EARS, arguments.unsure_half_width)
+        for conduct in _names_in("--conduct", arguments.conduct, tuple(CONDUCTS))
+        for each in tested
+    ]
+    if options.objective:
+        check_objective(options.objective)
+    own = read_prior(options.prior)
+    prior = None if own is None else own.prior
+    measured = ears_measured(options, tables)
+    people = people_of(measured) if BOTH_EARS in tested else []
+    alone = [(ear.stratum, (ear,)) for ear in measured.ears]
+    units = [
+        Unit(how, ears, stratum, seed, options.answering, options.response_time_s,
+             measured.jitter_db, prior, options.objective)
+        for how in hows
+        for stratum, ears in sorted(people if how.both else alone, key=_first_name)
+        for seed in range(1, options.seeds + 1)
+    ]  # fmt: skip
+    try:
+        make_test(units[0])
+    except ValueError as error:
+        raise HostError(str(error)) from None
+    remarks = list(measured.remarks)
+    return Table(
+        units,
+        run_test,
+        Timed,
+        lambda tests: [read_off(how, [t for t in tests if t.unit.how == how]) for how in hows],
+        {"ears": len(alone), "people": len(people), "seeds": options.seeds, "remarks": remarks},
+        lambda rows: [
+            _heading(options, len(alone), len(people)), *remarks, "", *table_lines(rows)
+        ],
+    )  # fmt: skip
+
+
+def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
+    """Return the people both of whose ears can be scored, the right ear first.
+
+    They are those of the ears that were drawn, each once, with the degree of loss of that ear.
+
+    Raises
+    ------
+    HostError
+        There are none.
+    """
+    others = {} if measured.people is None else other_ears(measured.people)
+    people: dict[str, tuple[str, tuple[Ear, ...]]] = {}
+    for ear in measured.ears:
+        if ear.name in others:
+            pair = sorted((ear, others[ear.name]), key=lambda each: each.name, reverse=True)
+            people.setdefault(pair[0].name, (ear.stratum, tuple(pair)))
+    if not people:
+        raise HostError(
+            f"--tested has {BOTH_EARS!r}, and nobody there has two ears that can be scored; "
+            f"allowed is {ONE_EAR!r}, or a table with columns subject and ear"
+        )
+    return list(people.values())
+
+
+def _names_in(option: str, text: str, allowed: tuple[str, ...]) -> list[str]:
+    """Return the names in a list with commas, each once."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in allowed:
+            raise HostError(f"{option} has {name!r}; allowed are {', '.join(allowed)}")
+    return list(dict.fromkeys(names))
+
+
+def _heading(options: Options, ears: int, people: int) -> str:
+    how = options.answering.as_told()
+    who = f"{ears} ears" + (f", {people} people with both" if people else "")
+    return (
+        f"{who}; {options.seeds} seeds each; noise {how.response_noise_db:g} dB, lapses "
+        f"{how.lapse_rate:g}, false alarms {how.false_alarm_rate:g}; listeners: {how.kind.text}; "
+        f"median response time {options.response_time_s:g} s"
+    )
+
+
+def _first_name(tested: tuple[str, tuple[Ear, ...]]) -> str:
+    return tested[1][0].name

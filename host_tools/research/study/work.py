@@ -1,4 +1,7 @@
-"""Running chunks of sessions: here, in processes, or on a Dask cluster."""
+"""The one runner of all studies: here, in processes, or on a Dask cluster.
+
+What is made comes as it is made, with its place, so that whoever sums can do so in one order.
+"""
 
 import multiprocessing
 import os
@@ -8,118 +11,126 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from host_tools.errors import HostError
 from host_tools.extras import need
-from host_tools.research.study.plan import Chunk, digest, program
-from host_tools.research.study.session import Session, run_session
+from host_tools.research.study.program import digest, program
 from host_tools.terminal import progress
 
-WORKER_ENDED: Final = "a worker process was ended from outside (out of memory?)"
-WAITING_PER_WORKER: Final = 2  # chunks handed out: one in work, one to go on with
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+WORKER_ENDED: Final = (
+    "a worker process was ended from outside (out of memory?); with -o what was done is kept, and "
+    "the same command goes on with it"
+)
+WAITING_PER_WORKER: Final = 2  # pieces handed out: one in work, one to go on with
+CONNECT_S_MAX: Final = 10
+WORKERS_S_MAX: Final = 60  # a queueing system takes its time to start the first
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-Done = tuple[int, list[Session]]
-Runs = Generator[Done, None, None]  # closed, it ends what it has begun
 
 
-def run_chunk(chunk: Chunk) -> Done:
-    """Run the sessions of a chunk, and return its index and them.
+@dataclass(frozen=True)
+class Where:
+    """Where a study is run."""
+
+    workers: int = 0  # processes; 0: this one alone
+    dask: str | None = None  # the address of a scheduler, whose workers are taken
+
+
+@dataclass(frozen=True, eq=False)
+class Piece(Generic[Given, Made]):
+    """A piece of work."""
+
+    place: int
+    function: Callable[[Given], Made]  # at the top of a module
+    given: Given
+    program: str  # digest of `program`; a worker with another program refuses it
+
+
+def run_piece(piece: Piece[Given, Made]) -> tuple[int, Made]:
+    """Do a piece of work, and return its place and what it makes.
 
     Raises
     ------
     HostError
-        The chunk was made by another program.
+        It comes from another program.
     """
-    if chunk.program != digest(program()):
+    if piece.program != digest(program()):
         raise HostError(
             f"a worker has another program than the one that began the study, {program()}: was "
             "something installed or edited meanwhile? The results would not have the same bits"
         )
     one_thread()
-    return chunk.index, [run_session(job, chunk.setting, chunk.learned) for job in chunk.jobs]
+    return piece.place, piece.function(piece.given)
 
 
-def run_here(chunks: Iterable[Chunk]) -> Runs:
-    """Run chunks in this process, one after the other."""
-    yield from map(run_chunk, chunks)
+def run(
+    function: Callable[[Given], Made], given: Iterable[tuple[int, Given]], where: Where
+) -> Generator[tuple[int, Made], None, None]:
+    """Apply a function to what has a place, and yield place and what is made, as it is made.
 
-
-def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Runs:
-    """Run chunks in processes, and yield them as they are done.
-
-    When the generator is closed, by an interrupt or otherwise, the processes are ended at once.
+    When the generator is closed, by an interrupt or otherwise, what it began is ended at once.
 
     Raises
     ------
     HostError
-        A process was ended from outside.
+        A process was ended from outside, or as of `_run_on_cluster`.
     """
-    try:
-        yield from map_in_processes(run_chunk, chunks, workers)
-    except BrokenProcessPool:
-        raise HostError(
-            f"{WORKER_ENDED}; what was done is kept, and the same command goes on with it"
-        ) from None
+    own = digest(program())
+    pieces = (Piece(place, function, each, own) for place, each in given)
+    if where.dask is not None:
+        yield from _run_on_cluster(pieces, where.dask)
+    elif where.workers == 0:
+        yield from map(run_piece, pieces)
+    else:
+        yield from _run_in_processes(pieces, where.workers)
 
 
-def map_in_processes(
-    function: Callable[[Given], Made], given: Iterable[Given], workers: int
-) -> Generator[Made, None, None]:
-    """Apply a function in processes, and yield what it makes as it is made; see above.
+def all_done(function: Callable[[Given], Made], given: Sequence[Given], where: Where) -> list[Made]:
+    """Apply a function to each, show how far it has come, and return what is made in their order.
 
-    Raises
-    ------
-    BrokenProcessPool
-        A process was ended from outside.
+    Errors as of `run`.
     """
+    made: dict[int, Made] = {}
+    here = Where(min(where.workers, len(given)), where.dask)
+    with (
+        closing(run(function, enumerate(given), here)) as runs,
+        progress("sessions", len(given)) as tell,
+    ):
+        for place, each in runs:
+            made[place] = each
+            tell(len(made))
+    return [made[place] for place in range(len(given))]
+
+
+def _run_in_processes(
+    pieces: Iterator[Piece[Any, Made]], workers: int
+) -> Generator[tuple[int, Made], None, None]:
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker)
-    left = iter(given)
     try:
         with _interrupts_for_children_off():
-            first = islice(left, WAITING_PER_WORKER * workers)
-            pending = {executor.submit(function, each) for each in first}
+            first = islice(pieces, WAITING_PER_WORKER * workers)
+            pending = {executor.submit(run_piece, each) for each in first}
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            pending |= {executor.submit(function, each) for each in islice(left, len(done))}
+            pending |= {executor.submit(run_piece, each) for each in islice(pieces, len(done))}
             yield from (future.result() for future in done)
         executor.shutdown()
+    except BrokenProcessPool:
+        raise HostError(WORKER_ENDED) from None
     finally:
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
         executor.shutdown(cancel_futures=True)
-
-
-def all_done(
-    function: Callable[[Given], Made], given: Sequence[Given], workers: int
-) -> Iterator[Made]:
-    """Apply a function to sessions, here or in processes, and show how far it has come.
-
-    What is made comes as it is made, in no order; with 0 workers in this process.
-
-    Raises
-    ------
-    HostError
-        A process was ended from outside.
-    """
-    runs: Generator[Made, None, None] = (
-        (function(each) for each in given)
-        if workers == 0
-        else map_in_processes(function, given, min(workers, len(given)) or 1)
-    )
-    try:
-        with closing(runs), progress("sessions", len(given)) as tell:
-            for done, made in enumerate(runs, 1):
-                tell(done)
-                yield made
-    except BrokenProcessPool:
-        raise HostError(WORKER_ENDED) from None
 
 
 @contextmanager
@@ -151,29 +162,25 @@ def _begin_worker() -> None:
 @cache
 def one_thread() -> None:
     """Have BLAS use one thread in this process: with more, sums have other last bits."""
+    need("a study", "threadpoolctl", use="study")
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1, user_api="blas")
 
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
+def _run_on_cluster(
+    pieces: Iterator[Piece[Any, Made]], address: str
+) -> Generator[tuple[int, Made], None, None]:
+    """Do pieces on the cluster of this scheduler, and yield them as they are done.
 
-CONNECT_S_MAX: Final = 10
-WORKERS_S_MAX: Final = 60  # a queueing system takes its time to start the first
-
-
-def run_on_cluster(chunks: Iterable[Chunk], address: str) -> Runs:
-    """Run chunks on the cluster of this scheduler, and yield them as they are done.
-
-    The cluster has only a few chunks per thread at a time, so that a study may have any number of
-    them. Results are kept here, not on the cluster.
+    The cluster has only a few per thread at a time, so that a study may have any number of them.
+    Results are kept here, not on the cluster.
 
     Raises
     ------
     HostError
         Dask is not installed, there is no scheduler, it has no workers, they have another program
-        than this one, or they die over a chunk.
+        than this one, or they die over a piece.
     """
     need("--dask", "distributed", use="study --dask")
     import distributed
@@ -184,13 +191,12 @@ def run_on_cluster(chunks: Iterable[Chunk], address: str) -> Runs:
         raise HostError(f"--dask {address!r}: there is no Dask scheduler ({error})") from None
     try:
         _wait_for_workers(client, address)
-        left = iter(chunks)
         running = distributed.as_completed(loop=client.loop)
         while True:
             threads = sum(client.nthreads().values())
             free = max(1, WAITING_PER_WORKER * threads) - running.count()
-            for chunk in islice(left, max(free, 0)):
-                running.add(client.submit(run_chunk, chunk, pure=False))
+            for piece in islice(pieces, max(free, 0)):
+                running.add(client.submit(run_piece, piece, pure=False))
             if running.is_empty():
                 return
             yield _result(next(running), address)
@@ -207,11 +213,11 @@ def _wait_for_workers(client: "Client", address: str) -> None:
         ) from None
 
 
-def _result(future: "Future", address: str) -> Done:
+def _result(future: "Future", address: str) -> Any:
     from distributed import CancelledError, KilledWorker
 
     try:
-        done: Done = future.result()
+        return future.result()
     except (CancelledError, KilledWorker) as error:
         raise HostError(f"--dask {address!r}: sessions were lost: {error}") from None
     except ImportError as error:
@@ -219,4 +225,3 @@ def _result(future: "Future", address: str) -> Done:
             f"--dask {address!r}: a worker has not got this program ({error}): install there what "
             "is installed here"
         ) from None
-    return done

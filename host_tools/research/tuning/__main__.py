@@ -9,7 +9,8 @@ from device.simulator.preferences import PEOPLE
 from firmware_py.platform.program import run_program
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
-from host_tools.research.tuning.course import Course, all_done, run_course
+from host_tools.research.study.work import Where, all_done
+from host_tools.research.tuning.course import Course, run_course
 from host_tools.research.tuning.methods import METHODS, PRODUCT, TITLES
 from host_tools.research.tuning.peer import TITLE, run_peer
 from host_tools.research.tuning.people import SENSITIVITY, drawn_person
@@ -82,7 +83,8 @@ def _run(given: argparse.Namespace) -> None:
     people = [drawn_person(seed, sensitivity=given.sensitivity) for seed in seeds]
     jobs = [(method, person) for person in people for method in given.methods]
     by_method: dict[str, list[Course]] = {method: [] for method in given.methods}
-    for course in all_done(run_course, jobs, given.workers):
+    where = Where(given.workers)
+    for course in all_done(run_course, jobs, where):
         by_method[course.method].append(course)
     courses = {TITLES[method]: some for method, some in by_method.items()}
     if given.peer:
@@ -92,7 +94,7 @@ def _run(given: argparse.Namespace) -> None:
         courses[TITLE] = run_peer(given.peer, few, given.workers)
     print(*methods_table(courses), "", sep="\n")
     everybody = [drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds]
-    tuned = all_done(run_tuning, everybody, given.workers)
+    tuned = all_done(run_tuning, everybody, where)
     print(*procedure_table(tuned), sep="\n")
     if given.picture:
         from host_tools.research.tuning.picture import draw_regret

@@ -1,10 +1,9 @@
 """A person's comparisons by one method: the best setting so far, and its regret."""
 
 import math
-import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
@@ -104,26 +103,3 @@ def comparisons_to(courses: Sequence[Course], goal: float) -> int | None:
     above = [count for count in counts if share(courses, count, median=True) > goal]
     later = [count for count in counts if not above or count > above[-1]]
     return later[0] if later else None
-
-
-CHUNK: Final = 2  # sessions handed out at a time
-
-Given = TypeVar("Given")
-Made = TypeVar("Made")
-
-
-def all_done(function: Callable[[Given], Made], given: Sequence[Given], workers: int) -> list[Made]:
-    """Apply a function to each, and return what it makes in their order.
-
-    Parameters
-    ----------
-    function : callable
-        At the top of a module.
-    given : sequence
-    workers : int
-        Processes; with 0 it is done in this one.
-    """
-    if workers == 0:
-        return [function(each) for each in given]
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        return [*pool.imap(function, given, CHUNK)]

@@ -25,9 +25,9 @@ from host_tools.research.study.as_published import (
     Unit,
     run_test,
 )
-from host_tools.research.study.as_published_command import drift_named
 from host_tools.research.study.as_published_table import (
     PUBLISHED,
+    drift_named,
     in_order,
     published_lines,
     read_off,

@@ -15,7 +15,7 @@ from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
 from firmware_py.terms.results import EarResult, SessionResult
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.research.study import bone_command
+from host_tools.research.study import bone
 from host_tools.research.study.bone import (
     MARKS,
     MASKED,
@@ -30,31 +30,12 @@ from host_tools.research.study.bone import (
     table_lines,
 )
 from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
-
-COLUMNS = (250, 500, 1000, 2000, 4000)
-
-
-def write_table(path: Path, people: int = 40, incomplete: int = 1) -> Path:
-    """Two ears each; a fifth of the ears has gaps, the others have 5 dB less or more at most."""
-    draws = np.random.default_rng(7)
-    cells = [f"{by}{f}" for by in ("air", "bone") for f in COLUMNS if (by, f) != ("bone", 250)]
-    lines = [",".join(["person", "ear", *cells])]
-    for person in range(people):
-        base = draws.integers(2, 8, size=5) * 5
-        for side in "RL":
-            gap = 5 * draws.integers(-1, 2, size=5) + (25 if draws.random() < 0.2 else 0)
-            air, bone = base + np.maximum(gap, 0), base + np.maximum(-gap, 0)
-            both = [str(cell) for cell in (*air, *bone[1:])]
-            if person < incomplete and side == "L":
-                both[-1] = ""
-            lines.append(",".join([f"P{person}", side, *both]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+from tests.host.research.study.ears import write_two_routes
 
 
 @pytest.fixture(scope="module")
 def everybody(tmp_path_factory: pytest.TempPathFactory) -> list[Person]:
-    return people_of(write_table(tmp_path_factory.mktemp("table") / "ears.csv"), 0)
+    return people_of(write_two_routes(tmp_path_factory.mktemp("table") / "ears.csv"), 0)
 
 
 def test_who_has_both_ears_is_tested_and_once_more_with_a_drawn_gap(
@@ -71,7 +52,7 @@ def test_each_half_learns_from_the_other_one_only(everybody: list[Person], tmp_p
     gaps = {person.name: person.gaps for person in everybody if not person.drawn}
     assert len({id(each) for each in gaps.values()}) == 2
     gone = everybody[0].name
-    lines = write_table(tmp_path / "all.csv").read_text("utf-8").splitlines()
+    lines = write_two_routes(tmp_path / "all.csv").read_text("utf-8").splitlines()
     fewer = [line for line in lines if not line.startswith(f"{gone.rpartition('/')[2]},")]
     assert len(fewer) == len(lines) - 2
     (tmp_path / "fewer.csv").write_text("\n".join(fewer) + "\n", encoding="utf-8")
@@ -189,8 +170,8 @@ def test_the_command_prints_a_table(
         name = unit.person.name
         return replace(done.setdefault(name, done.get(name) or run_test(unit)), unit=unit)
 
-    monkeypatch.setattr(bone_command, "run_test", run_once)
-    table = write_table(tmp_path / "ears.csv", people=40)
+    monkeypatch.setattr(bone, "run_test", run_once)
+    table = write_two_routes(tmp_path / "ears.csv", people=40)
     ask = ["study", "--bone", "--audiograms", str(table), "--ears", "1", "--workers", "0"]
     assert main(ask) == 0
     said = capsys.readouterr().out
@@ -224,4 +205,4 @@ def test_a_table_of_one_route_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="no column boneNNN"):
         people_of(tmp_path / "air.csv", 0)
     with pytest.raises(HostError, match="of one half 8 ears have both routes; allowed are 20"):
-        people_of(write_table(tmp_path / "few.csv", people=12), 0)
+        people_of(write_two_routes(tmp_path / "few.csv", people=12), 0)

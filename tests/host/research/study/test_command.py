@@ -29,7 +29,7 @@ study -o out --audiograms bisgaard
     --tested both => --tested is of --seconds, which is not there
     --unsure-half-width 3 => --unsure-half-width is of --seconds, which is not there
     --conduct brisk,clinical => --conduct is 'brisk,clinical'; allowed are brisk, clin
-    --seconds --robustness => --out does not go with --robustness
+    --seconds --robustness => --seconds does not go with --robustness
     --noise nan => --noise is nan; allowed is 0.1 to 30 dB
 study --audiograms bisgaard
     => -o is missing
@@ -37,7 +37,7 @@ study --robustness
     --cases tent,hat => --cases has 'hat'; allowed are island, narrow-notch,
     --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
     --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 10000
-    -o out => --out does not go with --robustness
+    --noise 4 => --noise does not go with --robustness: its rows say what is run
     --methods quest => --methods does not go with --robustness
     --listener bursts => --listener does not go with --robustness
     --conduct clinical => --conduct does not go with --robustness
@@ -57,8 +57,8 @@ study --seconds --audiograms tent
     --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
     --methods quest => --methods does not go with --seconds: it runs whole tests
     --trials 20 => --trials does not go with --seconds: a whole test ends by itself
-    -o out => --out does not go with --seconds
-    --dask tcp://x => --dask does not go with --seconds
+    --dask tcp://x --workers 2 => --workers is for this machine; with --dask
+    --profile default --seed 2 => --seed is of --figure, which is not there
     --cases tent => --cases are rows of --robustness
     --robustness => --seconds does not go with --robustness
 study --profile gp-pta-2015 -o figure.svg --figure
@@ -68,7 +68,7 @@ study --profile gp-pta-2015 -o figure.svg --figure
     mean-bald --trials 0 => --trials is 0; allowed are whole numbers
     mean-bald --audiogram N9 => --audiogram: no audiogram is called
     mean-bald --audiograms bisgaard => --audiogram, not --audiograms
-    mean-bald --listener bursts => --listener is 'bursts'; of --figure allowed is honest
+    mean-bald --listener bursts => --listener does not go with --figure: it draws one
     mean-bald --response-time 1 => --response-time does not go with --figure: it tells no seconds
     mean-bald -o there.svg => is there already; it is not overwritten
     mean-bald -o figure.jpg => allowed is a name in .svg, .pdf, .png, in a directory

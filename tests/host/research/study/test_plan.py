@@ -22,7 +22,8 @@ from host_tools.research.study.ears import (
     unique_names,
 )
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Study, differences, plan_study
+from host_tools.research.study.plan import Study, plan_study
+from host_tools.research.study.sessions import differences
 from tests.host.research.study.ears import HEADER, write_table
 
 

@@ -202,11 +202,18 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
     found = {}
     for name in ("silent-12-test", "conductive-off-test", "changed-14-30-test"):
         unit = next(units_of(BY_NAME[name], ears_of_case(BY_NAME[name], 1, None), 1))
-        found[name] = run_unit(unit)[3]
-        assert repr(run_unit(unit)[3]) == repr(found[name])
+        found[name] = run_unit(unit)
+        assert repr(run_unit(unit)) == repr(found[name])
 
     assert found["silent-12-test"].family == "normal"
     assert found["conductive-off-test"].family == "flat"
     assert [round(each.differ_db, 9) for each in found.values()] == [0.0, 0.0, 30.0]
     for each in found.values():
         assert each.seconds > 20.0
+
+
+@pytest.mark.parametrize(("name", "named"), [("poorer-20-test", True), ("equal-2-test", False)])
+def test_an_asymmetry_is_named_of_an_ear_that_is_poorer(name: str, named: bool) -> None:
+    case = BY_NAME[name]
+    unit = next(units_of(case, ears_of_case(case, 1, None), 1))
+    assert run_unit(unit).asymmetric is named

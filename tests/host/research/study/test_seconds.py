@@ -24,11 +24,11 @@ from host_tools.research.study.seconds import (
     How,
     Timed,
     Unit,
+    people_of,
     read_off,
     run_test,
     table_lines,
 )
-from host_tools.research.study.seconds_command import people_of
 from host_tools.research.study.time_ledger import TimedTest
 from tests.budget import quick
 from tests.host.research.study.ears import CAREFUL, write_table

@@ -13,8 +13,9 @@ from host_tools.errors import HostError
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Study, plan_study
 from host_tools.research.study.session import METRICS, Session
-from host_tools.research.study.store import Store, table_of
-from host_tools.research.study.work import run_here
+from host_tools.research.study.session_table import table_of
+from host_tools.research.study.store import Store
+from host_tools.research.study.work import Where
 from tests.host.research.study.ears import write_table
 
 OPTIONS = Options("bisgaard", methods=("staircase-asha", "quest"), trials=3, seeds=1)
@@ -25,18 +26,13 @@ def study() -> Study:
     return plan_study(OPTIONS)
 
 
-def fill(store: Store, study: Study) -> None:
-    for index, sessions in run_here(study.make(store.missing(), store.learn())):
-        store.keep(index, sessions)
-
-
 def bytes_of(directory: Path) -> list[bytes]:
     return [(directory / name).read_bytes() for name in ("study.parquet", "study.csv")]
 
 
 def test_the_table_is_tidy(study: Study, tmp_path: Path) -> None:
     store = Store(tmp_path / "new" / "study", study)
-    fill(store, study)
+    store.run_what_is_missing(Where())
     store.assemble()
     table = pq.read_table(tmp_path / "new" / "study" / "study.parquet")
 
@@ -67,7 +63,7 @@ def test_the_end_of_a_method_shows_from_its_last_tone_on(study: Study) -> None:
 def test_a_study_goes_on_where_parts_are_missing_or_damaged(study: Study, tmp_path: Path) -> None:
     store = Store(tmp_path, study)
     assert store.missing() == [0, 1, 2]
-    fill(store, study)
+    store.run_what_is_missing(Where())
     store.assemble()
     whole = bytes_of(tmp_path)
     parts = sorted((tmp_path / "parts").iterdir())
@@ -78,14 +74,14 @@ def test_a_study_goes_on_where_parts_are_missing_or_damaged(study: Study, tmp_pa
 
     again = Store(tmp_path, study)
     assert again.missing() == [0, 1]
-    fill(again, study)
+    again.run_what_is_missing(Where())
     again.assemble()
     assert bytes_of(tmp_path) == whole
 
 
 def test_a_part_that_cannot_be_read_is_named(study: Study, tmp_path: Path) -> None:
     store = Store(tmp_path, study)
-    fill(store, study)
+    store.run_what_is_missing(Where())
     part = tmp_path / "parts" / "part-000001.parquet"
     content = part.read_bytes()
     for damaged in (
@@ -104,14 +100,14 @@ def test_a_file_that_cannot_be_written_is_named(study: Study, tmp_path: Path) ->
     (tmp_path / "parts").rmdir()
 
     with pytest.raises(HostError, match=r"part-000000\.parquet cannot be written: "):
-        fill(store, study)
+        store.run_what_is_missing(Where())
 
 
 def test_row_groups_make_no_difference_to_the_rows(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path, study)
-    fill(store, study)
+    store.run_what_is_missing(Where())
     store.assemble()
     csv = (tmp_path / "study.csv").read_bytes()
     monkeypatch.setattr("host_tools.research.study.store.ROW_GROUP_ROWS", 40)
@@ -163,14 +159,14 @@ def test_a_directory_with_other_files_is_refused(study: Study, tmp_path: Path) -
 def test_what_was_learned_is_learned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = write_table(tmp_path / "ears.csv")
     learning = plan_study(Options(str(table), methods=("de-vries",), ears_per_stratum=1, seeds=1))
-    first = Store(tmp_path / "study", learning).learn()
-    monkeypatch.setattr("host_tools.research.study.store.learn", None)
+    first = learning.ready_in(tmp_path).learned
+    monkeypatch.setattr("host_tools.research.study.plan.learn", None)
 
-    again = Store(tmp_path / "study", learning).learn()
+    again = learning.ready_in(tmp_path).learned
 
     assert first.mixture is not None
     assert again.mixture is not None
     assert np.array_equal(first.mixture.covariance_db2, again.mixture.covariance_db2)
-    (tmp_path / "study" / "learned.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "learned.json").write_text("{}", encoding="utf-8")
     with pytest.raises(HostError, match=r"learned\.json is damaged; remove it"):
-        Store(tmp_path / "study", learning).learn()
+        learning.ready_in(tmp_path)

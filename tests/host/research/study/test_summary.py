@@ -8,7 +8,8 @@ import pytest
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.session import METRICS, Job, Session
-from host_tools.research.study.store import TABLE, table_of
+from host_tools.research.study.session_table import table_of
+from host_tools.research.study.store import TABLE
 from host_tools.research.study.summary import (
     Results,
     as_csv,

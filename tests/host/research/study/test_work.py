@@ -8,28 +8,22 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from host_tools import terminal
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.research.methods.registry import Learned
 from host_tools.research.study import work
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Chunk, plan_study
-from host_tools.research.study.work import (
-    WAITING_PER_WORKER,
-    run_chunk,
-    run_in_processes,
-    run_on_cluster,
-)
+from host_tools.research.study.plan import Chunk, Study, plan_study
+from host_tools.research.study.work import WAITING_PER_WORKER, Piece, Where, run, run_piece
 from tests.host.journals import Refused
-from tests.host.research.study.ears import write_table
+from tests.host.research.study.ears import write_table, write_two_routes
 
 # Every kind of numerics: kernels, BLAS, and what was learned.
 METHODS = "gp-pta,cast,de-vries,song-gp,quest"
@@ -63,19 +57,33 @@ def assert_same(directory: Path, other: Path) -> None:
         assert (directory / name).read_bytes() == (other / name).read_bytes(), name
 
 
+def kill_when_something_is_kept(command: list[str], directory: Path) -> None:
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    until_s = time.monotonic() + 60.0
+    while not list(directory.glob("parts/*.parquet")) and time.monotonic() < until_s:
+        time.sleep(0.002)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert list(directory.glob("parts/*.parquet"))
+
+
 def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(chunks: Iterator[Chunk]) -> Iterator[Any]:
-        yield run_chunk(next(chunks))
-        raise KeyboardInterrupt
+    done: list[Any] = []
+
+    def interrupt(piece: Piece[Any, Any]) -> tuple[int, Any]:
+        if done:
+            raise KeyboardInterrupt
+        done.append(run_piece(piece))
+        return done[0]
 
     words = [
         "study", "--audiograms", str(table), "--methods", "quest", "--ears", "1", "--seeds", "4",
         "--trials", "3", "--workers", "0", "-o", str(tmp_path), "--json",
     ]  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(work, "run_here", interrupt)
+        patch.setattr(work, "run_piece", interrupt)
         patch.setattr(terminal, "LINE_AFTER_S", 0.0)
         assert main(words) == 130
     said = capsys.readouterr().err
@@ -120,10 +128,10 @@ class Scheduler:
     def nthreads(self) -> dict[str, int]:
         return {"one": 1}
 
-    def submit(self, run: Callable[[Chunk], Any], chunk: Chunk, *, pure: bool) -> Later:
+    def submit(self, do: Callable[[Any], Any], piece: Any, *, pure: bool) -> Later:
         assert not pure
         self.submitted += 1
-        return Later(lambda: run(chunk))
+        return Later(lambda: do(piece))
 
     def close(self) -> None:
         self.is_closed = True
@@ -157,24 +165,24 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
     return asked
 
 
-def quest_chunks(count: int) -> list[Chunk]:
+def quest_chunks(count: int) -> list[tuple[int, Chunk]]:
     plan = plan_study(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
-    return [*itertools.islice(plan.make(plan.chunks, Learned()), count)]
+    return [*itertools.islice(plan.make(plan.chunks), count)]
 
 
 def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -> None:
     chunks = quest_chunks(WAITING_PER_WORKER + 2)
-    runs = run_on_cluster(chunks, "tcp://x")
+    runs = run(Study.run_chunk, chunks, Where(dask="tcp://x"))
     index, sessions = next(runs)
-    assert (index, len(sessions)) == (chunks[0].index, len(chunks[0].jobs))
+    assert (index, len(sessions)) == (0, len(chunks[0][1].jobs))
     assert scheduler[0].submitted == WAITING_PER_WORKER
-    assert [index for index, _ in runs] == [chunk.index for chunk in chunks[1:]]
+    assert [index for index, _ in runs] == [index for index, _ in chunks[1:]]
     assert scheduler[0].is_closed
 
 
 def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
     with pytest.raises(HostError, match=r"--dask 'nobody': the scheduler had no worker for 60 s"):
-        next(run_on_cluster([], "nobody"))
+        next(run(Study.run_chunk, [], Where(dask="nobody")))
     assert scheduler[0].is_closed
 
 
@@ -188,12 +196,12 @@ def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
 def test_a_chunk_that_a_cluster_loses_is_named(
     error: Exception, why: str, scheduler: list[Scheduler], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lose(_chunk: Chunk) -> None:
+    def lose(_piece: Any) -> None:
         raise error
 
-    monkeypatch.setattr(work, "run_chunk", lose)
+    monkeypatch.setattr(work, "run_piece", lose)
     with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
-        next(run_on_cluster(quest_chunks(1), "tcp://x"))
+        next(run(Study.run_chunk, quest_chunks(1), Where(dask="tcp://x")))
     assert scheduler[0].is_closed
 
 
@@ -227,14 +235,7 @@ def test_a_dask_cluster_of_two_does_what_one_process_does(
 @pytest.mark.thorough
 def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_path: Path) -> None:
     words = words_for(table, tmp_path, "--workers", "0")
-    command = [sys.executable, "-m", "host_tools.main", *words]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    until_s = time.monotonic() + 60.0
-    while not list(tmp_path.glob("parts/*.parquet")) and time.monotonic() < until_s:
-        time.sleep(0.002)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    assert list(tmp_path.glob("parts/*.parquet"))
+    kill_when_something_is_kept([sys.executable, "-m", "host_tools.main", *words], tmp_path)
 
     assert study(table, tmp_path, "--workers", "0") == 0
     assert_same(tmp_path, alone)
@@ -245,7 +246,7 @@ def test_what_is_finished_is_not_run_again(
     table: Path, alone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {name: (alone / name).read_bytes() for name in OUTPUTS}
-    monkeypatch.setattr(work, "run_here", None)
+    monkeypatch.setattr(work, "run_piece", None)
 
     assert study(table, alone, "--workers", "0", "--json") == 0
 
@@ -257,7 +258,7 @@ def test_what_is_finished_is_not_run_again(
 
 def test_an_iteration_that_is_left_ends_its_processes() -> None:
     plan = plan_study(Options("bisgaard", methods=("quest",), trials=2, seeds=40))
-    runs = run_in_processes(plan.make(plan.chunks, Learned()), 1)
+    runs = run(plan.run_chunk, plan.make(plan.chunks), Where(1))
     next(runs)
     assert multiprocessing.active_children()
 
@@ -267,12 +268,8 @@ def test_an_iteration_that_is_left_ends_its_processes() -> None:
 
 
 def test_a_worker_with_another_program_refuses() -> None:
-    plan = plan_study(Options("bisgaard", methods=("quest",), trials=2, seeds=1))
-    chunk = plan.chunk(0, Learned())
-    foreign = Chunk(chunk.index, chunk.jobs, chunk.setting, chunk.learned, "another")
-
     with pytest.raises(HostError, match="a worker has another program than the one"):
-        run_chunk(foreign)
+        run_piece(Piece(0, str, "given", "another"))
 
 
 def test_a_scheduler_that_is_not_there_is_named(
@@ -289,3 +286,42 @@ def test_without_dask_installed_the_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "[dask]'" in refusal_of(*words_for(table, tmp_path, "--dask", "tcp://127.0.0.1:9"))
+
+
+TABLES: Final = {
+    "seconds": "--seconds --audiograms tent --ears 9",
+    "as-published": "--as-published --audiograms bisgaard",
+    "robustness": "--robustness --cases tent,narrow-notch-test,exact --ears 3 --seeds 1",
+    "bone": "--bone --audiograms {air_bone} --ears 2",
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", TABLES.values(), ids=TABLES)
+def test_a_table_is_the_same_with_two_workers_and_after_a_kill(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two_routes = write_two_routes(tmp_path / "air_bone.csv")
+    table = ["study", *words.format(air_bone=two_routes).split(), "--json"]
+    kept = [*table, "-o", str(tmp_path / "kept"), "--workers", "0"]
+    command = [sys.executable, "-m", "host_tools.main", *kept]
+    kill_when_something_is_kept(command, tmp_path / "kept")
+    said = []
+    for asked in (kept, [*table, "--workers", "2"], kept):
+        assert main(asked) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2]
+
+
+def test_a_table_that_is_kept_is_not_run_again_and_is_of_its_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = ["study", "--robustness", "--cases", "tent", "--seeds", "1", "--workers", "0"]
+    kept = [*table, "-o", str(tmp_path), "--ears"]
+    assert main([*kept, "1"]) == 0
+    said = capsys.readouterr().out
+    monkeypatch.setattr(work, "run_piece", None)
+    assert main([*kept, "1"]) == 0
+    assert capsys.readouterr().out == said
+    assert main([*kept, "2"]) == 2
+    assert "has another study in it: ears was 1 and is 2" in capsys.readouterr().err

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from host_tools.research.study.work import Where, all_done
 from host_tools.research.tuning.course import (
     COMPARISONS,
     Course,
-    all_done,
     comparisons_to,
     error_of_share,
     run_course,
@@ -71,7 +71,7 @@ def test_a_persons_wish_is_found(courses: dict[str, list[Course]]) -> None:
 @pytest.mark.thorough
 def test_a_course_is_the_same_again_in_any_process() -> None:
     jobs = [(THOMPSON, drawn_person(3)), (THOMPSON, drawn_person(4))]
-    here, there = all_done(run_course, jobs, 0), all_done(run_course, jobs, 1)
+    here, there = (all_done(run_course, jobs, Where(workers)) for workers in (0, 1))
     assert here == there
     assert here[0].person.seed == 3
 
