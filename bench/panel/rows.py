@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
-from device.simulator.hearing import ear_named
+from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.odd_ears import ODD_EARS
 from device.simulator.operator import Operator
 from firmware_py.terms.events import OPERATOR
@@ -67,7 +67,7 @@ class Seated:
         return f"{self.row} {self.name}"
 
     def run(self) -> Ending:
-        return ending_of(self.sitting)
+        return ending_of(self.sitting.test(), self.sitting)
 
 
 def sittings() -> Iterator[Seated]:
@@ -130,10 +130,9 @@ def _bounds(sitting: Sitting, ear: EarResult, frequency_hz: float) -> tuple[floa
     return min(found), max(found)
 
 
-def ending_of(sitting: Sitting) -> Ending:
+def ending_of(test: SimulatedTest, sitting: Sitting) -> Ending:
     """Run a test to its end, and compare what is said with the truth."""
-    test, truths = sitting.test(), sitting.truths
-    result = test.run()
+    result, truths = test.run(), sitting.truths
     found = [each for ear in filter(is_valid, result.ears) for each in _errors(ear, sitting)]
     sure = [(error_db, covered) for error_db, covered, uncertain in found if not uncertain]
     by_air = replace(result, ears=tuple(ear for ear in result.ears if not ear.route.by_bone))

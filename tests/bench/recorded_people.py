@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from bench.panel.rows import Sitting, ending_of, sittings
+from bench.panel.rows import Seated, ending_of, sittings
 from firmware_py.terms.events import Play
 from firmware_py.terms.results import EarResult, ThresholdResult
 
@@ -24,15 +24,15 @@ def recorded() -> dict[str, dict[str, Any]]:
     return found
 
 
-def people(names: Iterable[str]) -> Iterator[Sitting]:
+def people(names: Iterable[str]) -> Iterator[Seated]:
     wanted = {*names}
     return (each for each in sittings() if str(each) in wanted)
 
 
-def how_it_went(person: Sitting) -> dict[str, Any]:
+def how_it_went(person: Seated) -> dict[str, Any]:
     """Test somebody, and return how it went, to tenths: what was played, what was found."""
-    test = person.test()
-    ending = ending_of(test, person.truths, person.bounds)
+    test = person.sitting.test()
+    ending = ending_of(test, person.sitting)
     result, plays = test.test.result(), [a for _, a in test.log if isinstance(a, Play)]
     return {
         "ending": {name: _short(value) for name, value in asdict(ending).items()},
