@@ -15,7 +15,7 @@ from bench.panel.rows import Seated, ending_of, sittings
 from firmware_py.terms.events import Play
 from firmware_py.terms.results import EarResult, ThresholdResult
 
-KEPT: Final = Path(__file__).parents[1] / "golden" / "people.json"
+KEPT: Final = Path(__file__).with_name("people.json")
 
 
 def recorded() -> dict[str, dict[str, Any]]:
