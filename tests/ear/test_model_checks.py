@@ -126,6 +126,8 @@ def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> No
     assert tones_away([1.0 - each for each in away]) == [1, 2, 3, 5, 6, 7]
     assert tones_away([0.05, 1.0, 1.0, 1.0, 1.0] * 6) == []
     assert tones_away([]) == tones_away([0.0] * 4) == []
+    assert tones_away([0.66] * 5) == [], "1.7 together"
+    assert tones_away([0.64] * 5) == [0, 1, 2, 3, 4], "1.8"
 
 
 def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") -> SessionResult:

@@ -21,6 +21,17 @@ ELSEWHERE: Final[dict[str, str]] = {
     "caps.CONFIRM_TONES_MAX":
         "tests/ear/test_confirmation.py"
         "::test_who_is_never_consistent_has_no_threshold_after_the_last_tone",
+    "caps.RUN_AGAIN_TONES":
+        "tests/platform/test_room_on_disk.py"
+        "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
+    "model_checks.RUN_AWAY":
+        "tests/ear/test_model_checks.py"
+        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
+    "model_checks.RUN_TONES":
+        "tests/ear/test_model_checks.py"
+        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
+    "masking.GAP_SAID_DB":
+        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
     "caps.MINUTE_PRESENTATIONS_MAX":
         "tests/platform/test_room_on_disk.py"
         "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
