@@ -128,6 +128,7 @@ def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> No
     assert tones_away([]) == tones_away([0.0] * 4) == []
     assert tones_away([0.66] * 5) == [], "1.7 together"
     assert tones_away([0.64] * 5) == [0, 1, 2, 3, 4], "1.8"
+    assert tones_away([0.72, *[0.4] * 4, 0.68]) == [1, 2, 3, 4, 5], "0.28, and 0.32 at the end"
 
 
 def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") -> SessionResult:

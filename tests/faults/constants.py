@@ -18,21 +18,16 @@ from tests.faults.draw import ROOT
 
 PEOPLE: Final = "tests/bench/test_people.py"
 ELSEWHERE: Final[dict[str, str]] = {
+    "bone_conduction.POORER_DB":
+        "tests/session/test_way.py"
+        "::test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone",
     "caps.CONFIRM_TONES_MAX":
         "tests/ear/test_confirmation.py"
         "::test_who_is_never_consistent_has_no_threshold_after_the_last_tone",
-    "caps.RUN_AGAIN_TONES":
+    "caps.MINUTE_PRESENTATIONS_MAX":
         "tests/platform/test_room_on_disk.py"
         "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
-    "model_checks.RUN_AWAY":
-        "tests/ear/test_model_checks.py"
-        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
-    "model_checks.RUN_TONES":
-        "tests/ear/test_model_checks.py"
-        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
-    "masking.GAP_SAID_DB":
-        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
-    "caps.MINUTE_PRESENTATIONS_MAX":
+    "caps.RUN_AGAIN_TONES":
         "tests/platform/test_room_on_disk.py"
         "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
     "catch_trials.CATCHES_ANSWERED_HIGH":
@@ -50,6 +45,8 @@ ELSEWHERE: Final[dict[str, str]] = {
     "ear.NORMAL_DB_HL":
         "tests/ear/test_threshold_estimates.py"
         "::test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl",
+    "enough.ANSWERS_MIN":
+        "tests/inference/test_own_loop.py::test_eight_answers_are_the_least",
     "evidence.PAUSES_PRESSED_MIN":
         "tests/ear/test_model_checks.py"
         "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
@@ -81,6 +78,30 @@ ELSEWHERE: Final[dict[str, str]] = {
         "::test_noise_moves_a_tone_that_it_silences_5_db_above_one_heard_without",
     "marks.THIRD_OCTAVE":
         "tests/ear/test_marks.py::test_a_frequency_is_measured_if_both_sides_were_answered_there",
+    "masking.GAP_ALSO_DB":
+        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
+    "masking.GAP_MASKED_DB":
+        "tests/session/test_way.py::test_bone_10_db_better_than_usual_may_be_the_other_ears",
+    "masking.GAP_MAX_DB":
+        "tests/session/test_masking.py"
+        "::test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best",
+    "masking.GAP_REST_DB":
+        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
+    "masking.GAP_SAID_DB":
+        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
+    "masking.INSERT_HIGH_DB":
+        "tests/session/test_masking.py::test_what_earphones_keep_from_the_other_ear",
+    "masking.INSERT_LOW_DB":
+        "tests/session/test_masking.py::test_what_earphones_keep_from_the_other_ear",
+    "masking.INSERT_OCCLUSION_DB":
+        "tests/session/test_masking.py"
+        "::test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
+    "masking.OCCLUSION_DB":
+        "tests/session/test_masking.py"
+        "::test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
+    "masking.OWN_MARGIN_DB":
+        "tests/session/test_masking.py"
+        "::test_noise_that_crosses_stays_5_db_below_the_tone_by_bone",
     "model_checks.MISSED_MIN":
         "tests/ear/test_model_checks.py"
         "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
@@ -90,67 +111,66 @@ ELSEWHERE: Final[dict[str, str]] = {
     "model_checks.RETEST_IMPROBABLE":
         "tests/ear/test_retest.py"
         "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
+    "model_checks.RUN_AWAY":
+        "tests/ear/test_model_checks.py"
+        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
+    "model_checks.RUN_MEMBER":
+        "tests/ear/test_model_checks.py"
+        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
+    "model_checks.RUN_TONES":
+        "tests/ear/test_model_checks.py"
+        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
+    "pace.AGAIN_US_MAX":
+        "tests/presenting/test_presentation.py"
+        "::test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing",
+    "pace.FASTEST_US":
+        "tests/presenting/test_pace.py"
+        "::test_what_is_pressed_within_100_ms_tells_nothing_of_how_fast_somebody_is",
+    "pace.LONG_WAITS":
+        "tests/presenting/test_pace.py"
+        "::test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer"
+        " tests/presenting/test_pace.py"
+        "::test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only",
+    "pace.PAUSE_TOTAL_US_MAX":
+        "tests/presenting/test_pace.py::test_a_press_begins_a_pause_anew_within_reason",
+    "plateau.CHECK_ABOVE_DB_MIN":
+        "tests/session/test_masking.py::test_a_check_is_asked_5_db_above_the_threshold_or_more",
+    "plateau.GAP_DB":
+        "tests/session/test_masking.py::test_the_noise_of_a_check",
+    "plateau.GAP_DB_MIN":
+        "tests/session/test_masking.py::test_the_noise_of_a_check",
+    "plateau.REACH_TIMES":
+        "tests/session/test_masking.py::test_two_checks_are_enough_from_250_to_8000_hz",
     "reasons_to_ask.ASK_ALL_SPARE_TONES":
         "tests/ear/test_reasons_to_ask.py"
         "::test_it_is_asked_when_four_tones_more_are_left_than_that_takes",
+    "remarks.UNSURE_SHARE_HIGH":
+        "tests/session/test_unsure.py::test_more_than_nine_unsure_answers_of_ten_are_said",
     "retest.RETEST_ACCEPTED_DB":
         "tests/ear/test_retest.py"
         "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
     "retest.RETEST_REPEATABLE_DB":
         "tests/ear/test_retest.py"
         "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
+    "silent_time.TWICE_USUAL":
+        "tests/presenting/test_silent_time.py"
+        "::test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence",
+    "stories.ACCIDENT":
+        "tests/inference/test_stories.py::test_the_recursion_is_the_sum_over_all_beginnings",
+    "stories.CHANGES":
+        "tests/inference/test_stories.py"
+        "::test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
+    "stories.PART_TONES_MIN":
+        "tests/inference/test_stories.py"
+        "::test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
     "threshold_estimates.ROUGH":
         "tests/ear/test_threshold_estimates.py"
         "::test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl",
-    "bone_conduction.POORER_DB": "tests/session/test_way.py::"
-    "test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone",
-    "enough.ANSWERS_MIN": "tests/inference/test_own_loop.py::test_eight_answers_are_the_least",
-    "masking.GAP_ALSO_DB": "tests/session/test_way.py::"
-    "test_a_gap_that_explains_some_thresholds_explains_more",
-    "masking.GAP_MASKED_DB": "tests/session/test_way.py::"
-    "test_bone_10_db_better_than_usual_may_be_the_other_ears",
-    "masking.GAP_MAX_DB": "tests/session/test_masking.py::"
-    "test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best",
-    "masking.GAP_REST_DB": "tests/session/test_way.py::"
-    "test_a_gap_that_explains_some_thresholds_explains_more",
-    "masking.INSERT_HIGH_DB": "tests/session/test_masking.py::"
-    "test_what_earphones_keep_from_the_other_ear",
-    "masking.INSERT_LOW_DB": "tests/session/test_masking.py::"
-    "test_what_earphones_keep_from_the_other_ear",
-    "masking.INSERT_OCCLUSION_DB": "tests/session/test_masking.py::"
-    "test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
-    "masking.OCCLUSION_DB": "tests/session/test_masking.py::"
-    "test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
-    "masking.OWN_MARGIN_DB": "tests/session/test_masking.py::"
-    "test_noise_that_crosses_stays_5_db_below_the_tone_by_bone",
-    "pace.AGAIN_US_MAX": "tests/presenting/test_presentation.py::"
-    "test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing",
-    "pace.FASTEST_US": "tests/presenting/test_pace.py::"
-    "test_what_is_pressed_within_100_ms_tells_nothing_of_how_fast_somebody_is",
-    "pace.LONG_WAITS": "tests/presenting/test_pace.py::"
-    "test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer"
-    " tests/presenting/test_pace.py::"
-    "test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only",
-    "pace.PAUSE_TOTAL_US_MAX": "tests/presenting/test_pace.py::"
-    "test_a_press_begins_a_pause_anew_within_reason",
-    "plateau.CHECK_ABOVE_DB_MIN": "tests/session/test_masking.py::"
-    "test_a_check_is_asked_5_db_above_the_threshold_or_more",
-    "plateau.GAP_DB": "tests/session/test_masking.py::test_the_noise_of_a_check",
-    "plateau.GAP_DB_MIN": "tests/session/test_masking.py::test_the_noise_of_a_check",
-    "plateau.REACH_TIMES": "tests/session/test_masking.py::"
-    "test_two_checks_are_enough_from_250_to_8000_hz",
-    "remarks.UNSURE_SHARE_HIGH": "tests/session/test_unsure.py::"
-    "test_more_than_nine_unsure_answers_of_ten_are_said",
-    "stories.ACCIDENT": "tests/inference/test_stories.py::"
-    "test_the_recursion_is_the_sum_over_all_beginnings",
-    "stories.CHANGES": "tests/inference/test_stories.py::"
-    "test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
-    "stories.PART_TONES_MIN": "tests/inference/test_stories.py::"
-    "test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
-    "which_ear.ASKED_US_MAX": "tests/session/test_which_ear.py::"
-    "test_without_a_word_it_goes_on_after_a_minute",
-    "which_ear.UNSURE_MAX": "tests/session/test_which_ear.py::"
-    "test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice",
+    "which_ear.ASKED_US_MAX":
+        "tests/session/test_which_ear.py::test_without_a_word_it_goes_on_after_a_minute",
+    "which_ear.UNSURE_MAX":
+        "tests/session/test_which_ear.py"
+        "::test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice",
 }  # fmt: skip
 
 # What no test finds, and why it stays.
