@@ -21,15 +21,14 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
 
-from bench.panel.changes import Change, install
+from bench.panel.changes import Change, install, kernels_with
 from bench.panel.constants import constants
 from bench.panel.rules import RULES
-from firmware_py.inference.library import JIT, JIT_UNCACHED, VARIABLE
+from firmware_py.inference.library import VARIABLE
 from firmware_py.platform.program import run_program
 from host_tools.terminal import markdown
 
 NOTHING: Final = "nothing"
-COMPILED: Final = ("firmware_py.inference.stories",)  # constants of which stand in kernels
 Found = Mapping[str, Mapping[str, Any]]  # by test, its `Ending`
 
 
@@ -64,10 +63,9 @@ def main() -> None:
 def _in_a_process(every: int, changes: Sequence[Change]) -> Found:
     """Run all tests in a process of its own, which has imported nothing yet."""
     told = json.dumps([asdict(change) for change in changes])
-    compiled = any(change.module in COMPILED for change in changes)
     done = subprocess.run(
         [sys.executable, "-m", "bench.panel", "--run", told, "--every", str(every)],
-        env=os.environ | {VARIABLE: JIT_UNCACHED if compiled else JIT},
+        env=os.environ | {VARIABLE: kernels_with(changes)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

@@ -13,6 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import Final
+
+from firmware_py.inference.library import JIT, JIT_UNCACHED
+
+COMPILED: Final = ("firmware_py.inference.stories",)  # constants of which stand in kernels
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,11 @@ class Change:
     module: str
     code: str
     constant: str = ""
+
+
+def kernels_with(changes: Sequence[Change]) -> str:
+    """Return which kernels follow these changes: compiled anew where a constant stands in one."""
+    return JIT_UNCACHED if any(each.module in COMPILED for each in changes) else JIT
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

@@ -12,10 +12,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from bench.panel.changes import kernels_with
 from bench.panel.constants import constants
 from bench.panel.rules import RULES
+from firmware_py.inference.library import JIT, VARIABLE
 from tests.faults.draw import ROOT
 
+CHANGES: Final = {**RULES, **constants()}
 PEOPLE: Final = "tests/bench/test_people.py"
 ELSEWHERE: Final[dict[str, str]] = {
     "bone_conduction.POORER_DB":
@@ -180,11 +183,9 @@ LEFT: Final[dict[str, str]] = {}
 def finds(change: str, tests: str) -> bool:
     """Return whether these tests fail with a change of the panel."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0"]
-    env = os.environ | {"GP_PTA_CHANGED": change}
-    if change.startswith("stories."):
-        env |= {"GP_PTA_KERNELS": "jit-uncached"}  # those of before do not follow a constant
-    elif tests == PEOPLE:
-        env |= {"GP_PTA_KERNELS": "jit"}
+    env, kernels = os.environ | {"GP_PTA_CHANGED": change}, kernels_with(CHANGES[change])
+    if tests == PEOPLE or kernels != JIT:  # the others are tried with the library, if there is one
+        env |= {VARIABLE: kernels}
     command += ["--under-numba"] if tests == PEOPLE else []
     done = subprocess.run(
         [*command, "-p", "tests.faults.changed", *tests.split()], cwd=ROOT, env=env,
@@ -202,13 +203,12 @@ def found_by(change: str) -> str:
 
 def main() -> int:
     """Try them all, and say what none of the tests finds; return 1 if that was not known."""
-    changes = [*RULES, *constants()]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(changes, pool.map(found_by, changes), strict=True))
+        found = dict(zip(CHANGES, pool.map(found_by, CHANGES), strict=True))
     missed = [name for name, by in found.items() if not by]
     for name in missed:
         print(f"{name}: not found; {LEFT.get(name, 'that is new')}")
-    print(f"{len(changes) - len(missed)} of {len(changes)} found")
+    print(f"{len(CHANGES) - len(missed)} of {len(CHANGES)} found")
     return int({*missed} != {*LEFT})
 
 
