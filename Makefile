@@ -62,10 +62,21 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --dist loadgroup -n $$(getconf _NPROCESSORS_ONLN)
 
 # One worker more than processors where many tests wait for a process, a port or a clock.
+WORKERS := -n $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# The methods to compare with have no library of kernels: Numba runs them, and their tests are a run of their own.
+RESEARCH := tests/host/research
+COMPILE_KERNELS := GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()'
+
+ifeq ($(ROOM),research)
+test: set-up-test
+	@$(COMPILE_KERNELS)
+	GP_PTA_KERNELS=jit $(PYTEST) $(RESEARCH) $(TEST_ARGS)
+else
 test: set-up-test kernels ## run the quick tests on every processor, or those of a ROOM; options in TEST_ARGS
-	@$(if $(ROOM),,GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()')
-	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(addprefix tests/,$(ROOM)) $(TEST_ARGS)
-	$(if $(GP_PTA_KERNELS)$(ROOM)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
+	@$(if $(ROOM),,$(COMPILE_KERNELS))
+	$(PYTEST) $(WORKERS) $(addprefix tests/,$(ROOM)) $(TEST_ARGS)
+	$(if $(GP_PTA_KERNELS)$(ROOM)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba --ignore $(RESEARCH))
+endif
 
 test-all: set-up-test kernels ## run every test, and go on where an earlier run ended; steps in STEPS
 	$(BIN)/python -m tests.everything $(STEPS)
@@ -162,18 +173,11 @@ set-up-host set-up-test set-up-dev set-up-docs:
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps
 # Only wheels: what a source archive asks for while it is built is in no lock.
 LOCKED := --only-binary :all: --require-hashes
-INSTALL_LOCKED := $(PIP_INSTALL) $(LOCKED)
+# uv installs in seconds what takes pip a minute.
+UV_INSTALL := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --no-config --system-certs --compile-bytecode --no-deps $(LOCKED)
 # Install one of the tools for a Python.
 install-tool = awk -v tool='\# tool: $(1)' '/^\# tool/ { wanted = $$0 == tool } wanted' $(TOOL_LOCK) > $(VENV)/$(1).lock && \
     $(2) -m pip install --quiet --disable-pip-version-check --no-input --no-deps $(LOCKED) -r $(VENV)/$(1).lock
-# pip says what it collects, and then for minutes nothing: this says how far it is, on a terminal in one
-# line, elsewhere in a line for every tenth package.
-FAR = awk -v what='$(@:.txt=)' -v all="$$(grep -c '^[a-z0-9].*==' $@.part)" -v terminal="$$(test -t 2 && echo 1)" ' \
-    function tell(words) { \
-        printf terminal ? "\r\033[Ksetting up %s: %s" : "setting up %s: %s\n", what, words; fflush() } \
-    /^Collecting / && (++n % 10 == 1 || terminal) { sub(/==.*/, ""); tell("getting " n " of " all ", " $$2) } \
-    /^Installing / { tell("installing " all " packages") } \
-    END { if (terminal) print "" }'
 
 # The lock is ordered by level, so a level is its top, down to where the next one begins. The copy
 # that was installed stays in .venv as the mark that it was.
@@ -189,9 +193,7 @@ $(DOCS): $(DEV)
 
 $(HOST) $(TEST) $(DEV) $(DOCS):
 	@sed '$(LEVEL_END)' $(LOCK) > $@.part
-	@rm -f $@.failed
-	@{ $(INSTALL_LOCKED) -r $@.part || touch $@.failed; } | $(FAR)
-	@test ! -e $@.failed
+	@$(UV_INSTALL) -r $@.part || { echo 'uv could not: pip does it, in minutes.'; $(PIP_INSTALL) $(LOCKED) -r $@.part; }
 	@$(if $(filter $@,$(HOST)),GP_PTA_KERNELS=jit $(PIP_INSTALL) --quiet --no-build-isolation --editable .)
 	@$(if $(filter $@,$(HOST)),$(BIN)/python -m compileall -q firmware_py device host_tools)
 	@mv $@.part $@
@@ -204,6 +206,7 @@ $(VENV)/created:
 	    echo '"$(PYTHON)" cannot make a virtual environment: its venv or ensurepip module is missing.' \
 	        'On Debian and its relatives: apt install python3-venv' >&2; exit 1; }
 	@$(PYTHON) -m venv --clear $(VENV)
+	@$(call install-tool,uv,$(BIN)/python) || echo 'uv cannot be had here: pip sets up, in minutes.'
 	@touch $@
 
 # Environments of peers, inside .venv; the index of PyTorch has builds without CUDA.
@@ -238,7 +241,6 @@ COMPILE = $(BIN)/uv pip compile --no-config --quiet --system-certs --universal -
 RESOLVE = $(COMPILE) pyproject.toml $(VENV)/build.in
 
 lock: $(VENV)/created ## find the newest versions pyproject.toml allows and write the lock
-	$(call install-tool,uv,$(BIN)/python)
 	$(BIN)/python -c 'import tomllib; \
 	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	    > $(VENV)/build.in

@@ -4,7 +4,7 @@ A fleet's results as a data frame
 
 ``gp-pta sessions`` reads the journals of any number of devices and exports the results, a row for
 each threshold. Here the golden sessions of this project's tests stand for those of a fleet. The
-extra ``export`` writes Parquet; ``pandas``, which reads it here, is to be installed beside it.
+extras ``export``, which writes Parquet, and ``docs``, which has pandas, install what it needs.
 """
 
 import subprocess
@@ -53,3 +53,4 @@ axes.set_xticks(summary.index, [f"{f / 1000:g}k" for f in summary.index])
 axes.set_xticks([], minor=True)
 axes.invert_yaxis()
 axes.legend(frameon=False)
+plt.show()

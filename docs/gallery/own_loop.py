@@ -8,6 +8,8 @@ answers, is yours: here a listener with a sloping loss, who is unsure by 2 dB.
 
 import random
 
+import matplotlib.pyplot as plt
+
 from firmware_py import ThresholdEstimator
 
 chance = random.Random(4)
@@ -33,3 +35,4 @@ for frequency_hz in (500, 1000, 2000, 4000):
 # The picture: tones that were heard and that were not, the threshold and its 95 % band.
 
 estimator.plot()
+plt.show()

@@ -75,3 +75,4 @@ for name, make_method in (("gp-pta", GpPta), ("bracket", Bracket)):
     print(f"{name}: {rmse_db[9]:.1f} dB after 10 tones, {rmse_db[-1]:.1f} dB after {TONES}")
 axes.set(xlabel="tones", ylabel="RMSE in dB, median of ten ears", ylim=(0, 30))
 axes.legend(frameon=False)
+plt.show()
