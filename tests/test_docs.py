@@ -1,6 +1,8 @@
 """The site of pages and docstrings: its examples run, and a link that leads nowhere is found."""
 
 import os
+import pkgutil
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -36,6 +38,24 @@ def test_there_is_an_example_of_what_researchers_bring() -> None:
     names = {path.stem for path in EXAMPLES}
     brought = {"own_loop", "own_method", "own_prior", "fleet_as_data_frame", "fit_of_a_table"}
     assert brought | {"figures_of_the_paper"} <= names
+
+
+def test_all_of_the_reference_can_be_imported() -> None:
+    text = (ROOT / "docs" / "api.rst").read_text("utf-8")
+    named = re.findall(r"^\.\. auto\w+:: ([\w.]+)$", text, re.MULTILINE)
+    assert len(named) > 10
+    for name in named:
+        pkgutil.resolve_name(name)
+
+
+def test_every_page_is_in_the_contents() -> None:
+    """`make docs` refuses a page that no contents name."""
+    contents = re.findall(
+        r"^\.\./(\S+)$", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE
+    )
+    named = {path.with_suffix("") for each in contents for path in ROOT.glob(f"{each}.md")}
+    rooms = ("firmware_py", "device", "host_tools", "bench", "tests")
+    assert {path.with_suffix("") for room in rooms for path in (ROOT / room).rglob("*.md")} <= named
 
 
 def write_site(site: Path, body: str) -> Path:
