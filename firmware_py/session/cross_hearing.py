@@ -2,7 +2,7 @@
 
 The better ear is tested first, when nothing is known of the other one. Its answers are judged when
 the other ear has been measured: those that the other may have given are forgotten, and asked again
-with noise. `../PROCEDURE.md` has the rule and its reasons.
+with noise. `../MASKING.md` has the rule and its reasons.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Masking: when the other ear may hear a tone, and how loud a noise keeps it from that. No state.
 
-`../PROCEDURE.md` has the rule and its reasons. All levels of noise are effective masking
+`../MASKING.md` has the rule and its reasons. All levels of noise are effective masking
 levels: noise of 60 dB just hides a tone of 60 dB HL in that ear.
 """
 
