@@ -2,17 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from scipy import optimize
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.laplace import arrays
-from firmware_py.inference.laplace import hyperparameters as search
-from firmware_py.inference.laplace.hyperparameters import (
-    ascent_direction,
-    reset_curvature,
-    update_curvature,
-)
 from tests.budget import quick
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
 from tests.inference.models import PAPER, evaluations_of, length_and_sd_of
@@ -112,61 +104,3 @@ def test_evaluations_of_a_trial_are_few() -> None:
             evaluations.append(evaluations_of(estimator))
     assert max(evaluations) <= EVALUATIONS_MAX
     assert np.mean(evaluations) <= 8.0
-
-
-class TestQuasiNewton:
-    """The parts of the search on a quadratic objective -(theta - c)' A (theta - c)/2."""
-
-    A = np.array([[3.0, -1.2], [-1.2, 0.9]])
-    BOX = np.array([[-2.0, -2.0], [2.0, 2.0], [0.0, 0.0]])
-
-    def _direction(
-        self, theta: FloatArray, gradient: FloatArray, curvature: FloatArray | None = None
-    ) -> FloatArray:
-        inverse = np.linalg.inv(self.A) if curvature is None else curvature
-        state, direction = np.zeros(arrays.SEARCH_ENTRIES), np.zeros(2)
-        state[arrays.CURVATURE : arrays.CURVATURE + 3] = inverse[[0, 0, 1], [0, 1, 1]]
-        ascent_direction(theta, gradient, self.BOX, state, direction)
-        return direction
-
-    def test_with_the_right_curvature_one_step_arrives(self) -> None:
-        theta, centre = np.array([0.1, 0.2]), np.array([0.3, -0.1])
-        direction = self._direction(theta, -self.A @ (theta - centre))
-        assert_allclose(theta + direction, centre, rtol=1e-12)
-
-    @pytest.mark.parametrize(("held", "free"), [(0, 1), (1, 0)])
-    @pytest.mark.parametrize("bound", [-2.0, 2.0])
-    def test_along_a_bound_too(self, held: int, free: int, bound: float) -> None:
-        theta = np.zeros(2)
-        theta[held], theta[free] = bound, 0.3
-        gradient = np.zeros(2)
-        gradient[held], gradient[free] = np.sign(bound) * 5.0, -0.2
-        direction = self._direction(theta, gradient)
-        assert direction[held] == 0.0
-        assert direction[free] == pytest.approx(-0.2 / self.A[free, free])
-
-    def test_steps_are_bounded(self) -> None:
-        direction = self._direction(np.zeros(2), np.array([3.0, -9.0]), np.eye(2) * 100.0)
-        assert_allclose(direction, [search.STEP_MAX / 3.0, -search.STEP_MAX])
-
-    def test_update_satisfies_the_secant_equation(self) -> None:
-        state = np.zeros(arrays.SEARCH_ENTRIES)
-        reset_curvature(state)
-        for step in (np.array([0.1, 0.05]), np.array([-0.02, 0.2])):
-            change = self.A @ step
-            update_curvature(step, change, state)
-            h00, h01, h11 = state[arrays.CURVATURE : arrays.CURVATURE + 3]
-            inverse = np.array([[h00, h01], [h01, h11]])
-            assert_allclose(inverse @ change, step, rtol=1e-12)
-            assert np.all(np.linalg.eigvalsh(inverse) > 0.0)
-
-    def test_without_concavity_steps_grow_and_then_start_anew(self) -> None:
-        state, fresh = (np.zeros(arrays.SEARCH_ENTRIES) for _ in range(2))
-        reset_curvature(state)
-        reset_curvature(fresh)
-        step, change = np.array([0.1, 0.0]), np.array([-0.3, 0.0])
-        update_curvature(step, change, state)
-        assert_allclose(state, search.CURVATURE_GROWTH * fresh)
-        for _ in range(20):
-            update_curvature(step, change, state)
-            assert np.max(state) <= search.CURVATURE_MAX

@@ -268,21 +268,6 @@ def test_one_answer_between_knots_is_exact_in_three_dimensions(answer: bool | No
     assert of.covariance[0, bend, bend] == pytest.approx(sd[2] ** 2, rel=1e-8)
 
 
-def test_a_surprise_widens_the_posterior_but_not_beyond_the_prior() -> None:
-    """A likelihood with lapses is not log-concave: its site moves the mean only."""
-    estimator, data = _alone(110.0, False, 2000.0)  # likely a lapse
-    w = mixture_of(estimator).workspace
-    log_z, _, variance = tilted_moments(
-        data.answer[0], 110.0, USUAL.noise_db, USUAL, 2.0,
-        float(data.mean_db_hl[0][4]), float(data.covariance_db2[0][4, 4]),
-    )  # fmt: skip
-    assert variance > data.covariance_db2[0][4, 4]
-    assert w.hypotheses.tau[0, 0] == 0.0
-    assert w.hypotheses.nu[0, 0] > 0.0
-    assert_allclose(hypotheses_of(estimator)[2][0], data.covariance_db2[0], rtol=1e-12)
-    assert estimator.log_evidence == pytest.approx(log_z, abs=1e-9)
-
-
 # --- the end of the sweeps -----------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ import pytest
 from firmware_py.inference.mixture.gap_prior import (
     CLASSES_MAX,
     FORMAT,
-    GapClass,
     GapPrior,
     shipped_gap_prior,
 )
@@ -128,11 +127,3 @@ def test_a_wrong_file_is_refused_with_its_place(
 def test_what_is_no_prior_is_refused(text: str) -> None:
     with pytest.raises(PriorError, match=r"gaps\.json: (is not JSON|format is None)"):
         GapPrior.from_json(text, "gaps.json")
-
-
-def test_one_class_is_enough() -> None:
-    one = GapPrior(
-        (500.0, 1000.0), (GapClass("any", 1.0, (0.0, 0.0), ((9.0, 1.0), (1.0, 9.0))),), {}
-    )
-
-    assert GapPrior.from_json(one.to_json(), "gaps.json") == one
