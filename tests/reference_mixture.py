@@ -14,8 +14,7 @@ Who misses all is silent with probability 0.8, who presses all with 0.2; the res
 by the buttons.
 
 Here are that likelihood, expectation propagation with dense matrices and moments by quadrature, and
-two ways to the exact posterior: importance sampling, and elliptical slice sampling (Murray, Adams &
-MacKay 2010).
+a way to the exact posterior: importance sampling.
 """
 
 from dataclasses import dataclass, field

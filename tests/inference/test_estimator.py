@@ -37,6 +37,7 @@ from tests.inference.models import (
     length_and_sd_of,
     mixture_of,
 )
+from tests.inference.test_copies_and_threads import look_at
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray, Scale
 
 SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]
@@ -221,7 +222,7 @@ def test_asking_changes_nothing(profile: str) -> None:
         asked.next_stimulus(level_max_db_hl=0.0)
         assert asked.next_stimulus().information_bits == left_alone.next_stimulus().information_bits
     assert asked.next_stimulus() == left_alone.next_stimulus()
-    assert _everything(asked) == _everything(left_alone)
+    assert look_at(asked) == look_at(left_alone)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -290,19 +291,6 @@ def test_times_are_positive_and_finite(name: str, value: Any) -> None:
 # --- memory --------------------------------------------------------------------------------------
 
 
-def _everything(estimator: ThresholdEstimator) -> list[bytes]:
-    """All that a session may depend on, to the last bit."""
-    tone = estimator.next_stimulus()
-    numbers = [
-        tone.frequency_hz, tone.level_db_hl, tone.information_bits, estimator.log_evidence,
-        *(value or 0.0 for value in asdict(estimator.hyperparameters).values()),
-        estimator.converged,
-    ]  # fmt: skip
-    asked_hz = [125.0, 333.3, 1000.0]
-    arrays = [*estimator.threshold(asked_hz), *estimator.threshold_band(asked_hz)]
-    return [np.array(numbers, np.float64).tobytes(), *(v.tobytes() for v in arrays)]
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 def test_reset_is_as_good_as_new(profile: str) -> None:
     used, new = _after(30, profile), ThresholdEstimator(profile)
@@ -310,28 +298,28 @@ def test_reset_is_as_good_as_new(profile: str) -> None:
         used.observe_silence(answered)
     used.reset()
     assert used.trial_count == 0
-    assert _everything(used) == _everything(new)
+    assert look_at(used) == look_at(new)
     one, other = (session(estimator, listener("N2", seed=11), 25) for estimator in (used, new))
     for first, second in zip(one, other, strict=True):
         assert first == second
-        assert _everything(used) == _everything(new)
+        assert look_at(used) == look_at(new)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_room_for_more_trials_changes_no_bit(profile: str) -> None:
     small, large = _after(12, profile, max_trials=12), _after(12, profile, max_trials=300)
-    assert _everything(small) == _everything(large)
+    assert look_at(small) == look_at(large)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_one_trial_too_many_is_refused_and_changes_nothing(profile: str) -> None:
     estimator = _after(7, profile, max_trials=7)
-    before = _everything(estimator)
+    before = look_at(estimator)
     for _ in range(2):
         with pytest.raises(TrialLimitError, match=r"answer 8 does not fit.*max_trials = 7"):
             estimator.observe(1000.0, 40.0, True)
     assert estimator.trial_count == 7
-    assert _everything(estimator) == before
+    assert look_at(estimator) == before
     estimator.reset()
     estimator.observe(1000.0, 40.0, True)
 
@@ -593,13 +581,13 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
 @pytest.mark.parametrize("profile", PROFILES)
 def test_calls_say_what_is_wrong_and_change_nothing(profile: str) -> None:
     estimator = _after(4, profile, max_trials=9)
-    before = _everything(estimator)
+    before = look_at(estimator)
     for name, value, allowed, call in CALLS_REFUSED:
         error = TypeError if name in ("heard", "answered") else ValueError
         with pytest.raises(error, match=_show(name, value, allowed)):
             call(estimator)
         assert estimator.trial_count == 4
-        assert _everything(estimator) == before
+        assert look_at(estimator) == before
 
 
 def test_every_argument_of_every_method_is_in_that_table() -> None:
@@ -753,9 +741,9 @@ def test_silence_tells_of_the_listener(unsure_half_width_db: float | None) -> No
 
 def test_silence_is_nothing_to_the_others() -> None:
     estimator = _after(5, PAPER)
-    before = _everything(estimator)
+    before = look_at(estimator)
     estimator.observe_silence(True)
-    assert _everything(estimator) == before
+    assert look_at(estimator) == before
 
 
 # --- age, sex, noise over frequency --------------------------------------------------------------
@@ -764,8 +752,8 @@ def test_silence_is_nothing_to_the_others() -> None:
 def test_age_and_sex_are_those_of_the_conditioned_prior() -> None:
     told = _after(8, "default", age_years=71.0, sex="M")
     prior = shipped_prior().condition(71.0, "M")
-    assert _everything(told) == _everything(_after(8, "default", prior=prior))
-    assert _everything(told) != _everything(_after(8, "default"))
+    assert look_at(told) == look_at(_after(8, "default", prior=prior))
+    assert look_at(told) != look_at(_after(8, "default"))
 
 
 def test_noise_curve_is_the_noise_at_its_frequencies() -> None:

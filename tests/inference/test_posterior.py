@@ -1,10 +1,10 @@
 """How far the posterior of profile "default" is from the exact one, by sampling.
 
 The exact posterior: mixture prior, listeners summed out, attention that wanders as a Markov chain,
-every answer with its own likelihood. It is sampled in three ways that share nothing but the
-equations (tests/reference_mixture.py): importance sampling around the approximation and the prior
-together, importance sampling from the prior alone, and elliptical slice sampling. The first is
-cheap and is used for all sessions; the other two check it. `pytest -s` prints the errors.
+every answer with its own likelihood. It is sampled in two ways that share nothing but the equations
+(tests/reference_mixture.py): importance sampling around the approximation and the prior together,
+and from the prior alone. The first is cheap and is used for all sessions; the other checks it.
+`pytest -s` prints the errors.
 """
 
 from functools import cache

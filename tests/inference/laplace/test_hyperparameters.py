@@ -5,10 +5,11 @@ import pytest
 from scipy import optimize
 
 from firmware_py import ThresholdEstimator
+from tests import reference
 from tests.budget import quick
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
 from tests.inference.models import PAPER, evaluations_of, length_and_sd_of
-from tests.reference import FloatArray, ReferenceEstimator, Scale
+from tests.reference import FloatArray, Scale
 
 OBJECTIVE_NATS = 1e-6
 GRADIENT_MAX = 3e-3  # a gradient g is worth about g^2/8 nats
@@ -19,18 +20,26 @@ class Judge:
     """The reference's objective for the answers so far."""
 
     def __init__(self, scale: Scale = "bark") -> None:
-        self.estimator = ReferenceEstimator(scale=scale, candidate_frequencies_hz=[1000.0])
-        self.bounds = self.estimator._log_bounds
+        lengths = [reference.length_in_units_of(scale, b) for b in reference.LENGTH_BOUNDS_BARK]
+        self.bounds = np.log([lengths, reference.SD_BOUNDS_DB])
+        self._scale, self._answers, self._weights_db = scale, list[Answer](), np.zeros(0)
 
     def take(self, answer: Answer) -> None:
-        """Note an answer, without the reference's own search."""
-        self.estimator._frequency_hz.append(answer.frequency_hz)
-        self.estimator._level_db_hl.append(answer.level_db_hl)
-        self.estimator._heard.append(answer.heard)
+        self._answers.append(answer)
 
     def objective(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        length, sd_db = np.exp(theta)
-        return self.estimator.objective(float(length), float(sd_db))
+        """Return it and its gradient; it begins where the last one ended."""
+        frequency_hz, level_db_hl, heard = zip(*self._answers, strict=True)
+        intercept_db_hl, slope_db = reference.prior_mean_line(self._scale)
+        length, sd_db = np.exp(theta).tolist()
+        found = reference.laplace(
+            reference.warp(frequency_hz, self._scale), level_db_hl, np.array(heard),
+            lambda x: intercept_db_hl + slope_db * x, length, sd_db,
+            reference.RESPONSE_NOISE_DB,
+            np.pad(self._weights_db, (0, len(heard) - len(self._weights_db))),
+        )  # fmt: skip
+        self._weights_db = found.weights_db
+        return found.log_evidence, found.gradient
 
     def gain_from(self, theta: FloatArray) -> float:
         """Return how much higher L-BFGS-B, as tight as it gets, climbs from theta."""

@@ -157,15 +157,18 @@ def test_ceiling_of_one_tone_holds_for_that_tone(profile: str) -> None:
 def test_excluded_frequencies_are_not_asked_unless_there_is_no_other(profile: str) -> None:
     # The prior of "default" has one knot there: candidates have to be asked for.
     candidates = 3 if profile == "default" else None
-    estimator = ThresholdEstimator(
-        profile, frequency_range_hz=(1000.0, 1002.0), candidates=candidates
+    estimator, new = (
+        ThresholdEstimator(profile, frequency_range_hz=(1000.0, 1002.0), candidates=candidates)
+        for _ in range(2)
     )
+    all_hz = {1000.0, 1001.0, 1002.0}
+    assert new.next_stimulus(exclude_hz=all_hz) == estimator.next_stimulus()
     hears = listener("N3", seed=17)
     for _ in session(estimator, hears, 6):
         free = estimator.next_stimulus()
-        others = {1000.0, 1001.0, 1002.0} - {free.frequency_hz}
+        others = all_hz - {free.frequency_hz}
         assert estimator.next_stimulus(exclude_hz=[free.frequency_hz]).frequency_hz in others
         assert estimator.next_stimulus(exclude_hz=others) == free
         assert estimator.next_stimulus(exclude_hz=(500.0, 1001.5)) == free
-        assert estimator.next_stimulus(exclude_hz={1000.0, 1001.0, 1002.0}) == free
+        assert estimator.next_stimulus(exclude_hz=all_hz) == free
         assert estimator.next_stimulus() == free

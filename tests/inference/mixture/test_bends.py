@@ -17,7 +17,6 @@ from tests.budget import quick
 from tests.inference.mixture.mixture_state import (
     LISTENERS,
     Answer,
-    between_db2,
     data_of,
     told_listener,
     twin,
@@ -257,21 +256,3 @@ def test_joint_posterior_is_that_of_knots_and_bends(off: bool) -> None:
     assert_allclose(found_mean, mean @ rows.T, rtol=1e-11)
     expected = rows @ covariance @ rows.T
     assert_allclose(found_covariance, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_deviations_of_one_interval_go_together_and_of_two_do_not() -> None:
-    """Of the prior: what the joint posterior has beyond the straight lines."""
-    estimator = ThresholdEstimator(prior=POPULATION, **WIDE)
-    frequencies_hz = [1200.0, 1700.0, 2400.0, 60.0, 90.0]
-    _, _, covariances = estimator.joint_threshold(frequencies_hz)
-    line = data_of(POPULATION, False, LISTENERS, wanders=True)
-    octaves, knots = np.log2(frequencies_hz), np.log2(KNOTS_HZ)
-    b = np.array([[np.interp(at, knots, e) for e in np.eye(len(knots))] for at in octaves])
-    beyond = covariances - b @ line.covariance_db2 @ b.T
-    bow = np.sqrt([between_db2(f, POPULATION) for f in frequencies_hz])
-    together = np.kron(np.diag([1.0, 0.0]), np.ones((2, 2)))  # 1200 and 1700 Hz
-    expected = np.zeros((5, 5))
-    expected[:4, :4] = together
-    expected[2, 2] = 1.0
-    expected[3:, 3:] = 1.0
-    assert_allclose(beyond, np.tile(expected * np.outer(bow, bow), (4, 1, 1)), atol=1e-9)

@@ -267,13 +267,3 @@ def test_what_is_no_prior_is_refused_with_file_and_place(text: str, said: str) -
 def test_the_document_of_that_table_is_read() -> None:
     """So that what is refused is refused for what was changed."""
     assert PopulationPrior.from_json(json.dumps(DOCUMENT), "a.json") == POPULATION
-
-
-@pytest.mark.parametrize("depth", [50, 300, 900, 960, 990, 1000, 5000])
-def test_what_is_nested_deep_is_refused_like_the_rest(depth: int) -> None:
-    deep = "[" * depth + "]" * depth
-    for text in (deep, f'{{"format": {deep}}}', _change("knots_hz", value=1).replace(
-        '"knots_hz": 1', f'"knots_hz": [{deep}]'
-    )):  # fmt: skip
-        with pytest.raises(PriorError, match=r"^deep\.json: "):
-            PopulationPrior.from_json(text, "deep.json")

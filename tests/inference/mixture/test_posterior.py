@@ -1,6 +1,7 @@
 """From hypotheses to what is said: weights, moments, quantiles, between the knots and beyond."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from firmware_py.inference.mixture.arrays import (
     Places,
     Prior,
 )
+from firmware_py.inference.mixture.asked import whole_size
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.mixture.posterior import check_prior, sum_out_listeners, weigh
 from firmware_py.inference.mixture.prediction import quantile
@@ -168,6 +170,27 @@ def test_a_prior_with_a_covariance_that_is_none_is_noticed() -> None:
     assert check_prior(prior, scratch_for(5, 1)) == CONVERGED
     covariance[1, 2, 2] = -1.0
     assert check_prior(prior, scratch_for(5, 1)) == NOT_POSITIVE_DEFINITE
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"response_noise_db": 2.0, "lapse_rate": 0.02, "false_alarm_rate": 0.02}]
+)
+def test_what_fills_up_stays_as_the_prior_has_it(told: dict[str, Any]) -> None:
+    """An unknown that nothing depends on, so that there are whole lanes: no answer tells of it."""
+    estimator = ThresholdEstimator(prior=POPULATION, **told)
+    w = mixture_of(estimator).workspace
+    filled = w.prior.covariance.shape[1]
+    assert filled == whole_size(filled) > len(KNOTS_HZ)
+    rng = np.random.default_rng(SEED)
+    for _ in range(12):
+        frequency_hz = float(rng.choice(KNOTS_HZ))
+        estimator.observe(frequency_hz, float(rng.uniform(0.0, 60.0)), bool(rng.random() < 0.5))
+    w = mixture_of(estimator).workspace
+    for k in range(len(KNOTS_HZ), filled):
+        assert np.all(w.mixture.mean_db_hl[:, k] == 0.0)
+        assert_allclose(w.mixture.covariance[:, k, k], 1.0, rtol=1e-12)
+        others = [a for a in range(filled) if a != k]
+        assert_allclose(w.mixture.covariance[:, k, others], 0.0, atol=1e-12)
 
 
 def test_prior_of_one_component_and_one_listener_is_a_gaussian() -> None:

@@ -177,31 +177,6 @@ def test_one_gaussian_without_gaps_is_the_closed_form() -> None:
     )
 
 
-def test_one_gaussian_with_a_monotone_gap_is_the_closed_form() -> None:
-    """Age missing in a third: regression of age on the thresholds (Little & Rubin, 7.2)."""
-    values = draw(300)
-    values[200:, -1] = NAN
-    learner = Learner(sample_from(values), NO_SHRINKAGE)
-    mixture = learner.fit(1, 1).mixture
-    for _ in range(100):
-        mixture = learner.climb(mixture, steps_max=2).mixture
-
-    x, age = values[:, :-1], values[:200, -1]
-    design = np.column_stack([np.ones(200), x[:200]])
-    slope, *_ = np.linalg.lstsq(design, age, rcond=None)
-    left = np.mean((age - design @ slope) ** 2)
-    covariance = np.cov(x.T, bias=True)
-    assert mixture.mean[0, -1] == pytest.approx(slope[0] + slope[1:] @ x.mean(axis=0), rel=1e-5)
-    np.testing.assert_allclose(mixture.mean[0, :-1], x.mean(axis=0), rtol=1e-8)
-    np.testing.assert_allclose(mixture.covariance[0, :-1, :-1], covariance, rtol=1e-8)
-    np.testing.assert_allclose(
-        mixture.covariance[0, :-1, -1], covariance @ slope[1:], rtol=1e-3, atol=0.05
-    )
-    assert mixture.covariance[0, -1, -1] == pytest.approx(
-        left + slope[1:] @ covariance @ slope[1:], rel=1e-3
-    )
-
-
 def test_rounding_is_taken_out_of_the_covariance() -> None:
     """Jittering adds what Sheppard's correction takes off: together twice 25/12 dB²."""
     values = draw(20000)

@@ -108,20 +108,16 @@ def test_the_next_tone_leaves_the_least_uncertain_pattern_to_be_expected(
 def test_the_threshold_is_that_of_the_ears_behind_the_patterns(
     measurement: tuple[Cast, list[Answered]],
 ) -> None:
-    """Many ears are drawn, each from a pattern and its spread; tolerance: 5 standard errors."""
+    """Mean and SD over the patterns, and over the ears about each."""
     method, answered = measurement
-    random, n = np.random.default_rng(4), 400_000
-    pattern = random.choice(5, n, p=posterior(answered))
-    ears = PATTERNS.thresholds_db_hl[pattern] + PATTERNS.spread_db[pattern] * random.normal(
-        size=(n, 1)
-    )
+    share, of_pattern = posterior(answered), PATTERNS.thresholds_db_hl[:, :3]
 
     mean_db_hl, sd_db = method.threshold([500.0, 1000.0, 4000.0])
 
-    expected, spread = ears[:, :3].mean(axis=0), ears[:, :3].std(axis=0)
-    kurtosis = stats.kurtosis(ears[:, :3])
-    assert np.all(np.abs(mean_db_hl - expected) < 5.0 * spread / np.sqrt(n))
-    assert np.all(np.abs(sd_db / spread - 1.0) < 5.0 * np.sqrt((kurtosis + 2.0) / (4.0 * n)))
+    mean = share @ of_pattern
+    assert mean_db_hl == pytest.approx(mean)
+    square = share @ (of_pattern**2 + PATTERNS.spread_db[:, :3] ** 2)
+    assert sd_db == pytest.approx(np.sqrt(square - mean**2))
 
 
 def test_the_test_ends_when_a_pattern_passes_the_criterion_and_takes_no_more_answers() -> None:

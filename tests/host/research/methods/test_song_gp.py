@@ -266,22 +266,6 @@ def test_who_hears_nothing_or_everything_is_put_at_the_limit(
 # --- The threshold -------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_the_threshold_is_where_the_latent_crosses_zero_with_its_sd_over_the_slope() -> None:
-    method = SongGp(TASK)
-    measure(method, SLOPING, 30)
-    frequencies_hz = [250.0, 700.0, 1000.0, 3333.0, 8000.0]
-
-    mean_db_hl, sd_db = method.threshold(frequencies_hz)
-
-    for frequency_hz, level_db_hl, sd in zip(frequencies_hz, mean_db_hl, sd_db, strict=True):
-        mean, covariance = predict(method, float(np.log2(frequency_hz)))
-        place = np.array([1.0, (level_db_hl - MIDDLE_DB_HL) / 10.0])
-        assert mean @ place == pytest.approx(0.0, abs=1e-6)
-        expected_db = 10.0 * np.sqrt(place @ covariance @ place) / mean[1]
-        assert sd == pytest.approx(expected_db, rel=1e-5)
-
-
 def contrary(method: SongGp) -> SongGp:
     """A listener who hears what is soft and not what is loud."""
     for frequency_hz in (300.0, 600.0, 1200.0, 2400.0, 4800.0):
