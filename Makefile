@@ -43,7 +43,7 @@ DEV := $(VENV)/dev.txt
 DOCS := $(VENV)/docs.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
+.PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers aid fuzz sbc soak crash audit image card wheels
 .PHONY: docs lint lock clean
 
 help: ## say what there is to make
@@ -94,10 +94,6 @@ bench-instructions: set-up-dev kernels ## count the instructions of a trial; opt
 bench-peers: set-up-dev kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
 	$(BIN)/python -m bench.peers.compare quest_plus=$(VENV)/gpy/bin/python gpy=$(VENV)/gpy/bin/python \
 	    aepsych=$(VENV)/aepsych/bin/python
-
-bench-benefit: set-up-dev $(VENV)/benefit.txt ## judge what fitted ears understand; needs openMHA (make aid), espeak-ng; options in BENEFIT_ARGS
-	GP_PTA_KERNELS=jit $(BIN)/python -m bench.benefit.run $(or $(BENEFIT_ARGS),bisgaard) \
-	    --judge $(VENV)/benefit/bin/python
 
 fuzz: set-up-test kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(call install-tool,atheris,$(BIN)/python)
@@ -221,12 +217,6 @@ $(VENV)/aepsych.txt: $(VENV)/created
 	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH)
 	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check $(AEPSYCH)
-	@touch $@
-
-$(VENV)/benefit.txt: $(VENV)/created bench/benefit/requirements.txt
-	$(PYTHON) -m venv --clear $(@:.txt=)
-	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
-	    --requirement bench/benefit/requirements.txt
 	@touch $@
 
 # A .venv whose interpreter has gone is made again.

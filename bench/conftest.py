@@ -8,8 +8,7 @@ import pytest
 from bench.markdown_tables import machine, others_table, ratio_table, trials_of
 from tests.conftest import image  # noqa: F401 - a fixture, made once for all
 
-# Read when NumPy is imported. For matrices of this size threads only cost: with more of them the
-# SciPy reference would look slower than it is.
+# Read when NumPy is imported. For matrices of this size threads only cost.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

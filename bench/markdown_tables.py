@@ -45,11 +45,7 @@ def trials_of(benchmarks: Sequence[Any]) -> Times:
 def ratio_table(times: Times) -> list[str]:
     """Return a row for each number of trials, and a column for each method.
 
-    Parameters
-    ----------
-    times : dict
-        By number of trials and name of the method, in seconds. A peer is compared with the firmware
-        of the profile that its name ends in, or of "default".
+    A peer is compared with the firmware of the profile that its name ends in, or of "default".
     """
     methods = list(dict.fromkeys(name for row in times.values() for name in row))
     lines = ["| trials | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]

@@ -36,7 +36,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # others there, and slow as plain Python.
 NUMBA_ONLY = (
     "bench/*", "host/research/*", "inference/test_kernels.py",
-    "inference/laplace/test_posterior.py", "inference/mixture/test_edges.py",
+    "inference/laplace/test_posterior.py",
     "inference/mixture/test_selection.py",
 )  # fmt: skip
 # How a file says that all of its tests are left to `make test-all`.

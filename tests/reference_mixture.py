@@ -14,8 +14,7 @@ Who misses all is silent with probability 0.8, who presses all with 0.2; the res
 by the buttons.
 
 Here are that likelihood, expectation propagation with dense matrices and moments by quadrature, and
-two ways to the exact posterior: importance sampling, and elliptical slice sampling (Murray, Adams &
-MacKay 2010).
+a way to the exact posterior: importance sampling.
 """
 
 from dataclasses import dataclass, field
@@ -344,53 +343,3 @@ def sample_mixture(
     z = rng.standard_normal((count, mean.shape[1]))
     factor = np.linalg.cholesky(covariance)
     return np.asarray(mean[of] + np.einsum("nij,nj->ni", factor[of], z))
-
-
-def elliptical_slice_sampling(
-    data: Data, chains: int, burn_in: int, steps: int, rng: np.random.Generator
-) -> Sampled:
-    """Run many chains at once, from the prior; components and listeners are summed out.
-
-    The ellipse is that of the Gaussian with the moments of the mixture prior, and the rest of the
-    target is the likelihood of the slice. The effective size is from the spread of chain means.
-    """
-    centre = data.weight @ data.mean_db_hl
-    off = data.mean_db_hl - centre
-    wide = np.einsum("k,kij->ij", data.weight, data.covariance_db2)
-    wide += np.einsum("k,ki,kj->ij", data.weight, off, off)
-    factor = np.linalg.cholesky(wide)
-
-    def log_rest(f: FloatArray) -> FloatArray:
-        w = centre + f
-        return data.log_prior(w) + data.log_likelihood(w) - log_normal(w, centre, wide)
-
-    f = sample_mixture(data.weight, data.mean_db_hl, data.covariance_db2, chains, rng) - centre
-    at = log_rest(f)
-    sums, squares = np.zeros_like(f), np.zeros_like(f)
-    for step in range(burn_in + steps):
-        nu = rng.standard_normal(f.shape) @ factor.T
-        threshold = at - rng.standard_exponential(chains)
-        angle = rng.uniform(0.0, 2.0 * np.pi, chains)
-        low, high = angle - 2.0 * np.pi, angle.copy()
-        waiting = np.arange(chains)
-        new, new_at = f.copy(), at.copy()
-        while len(waiting):
-            a = angle[waiting, np.newaxis]
-            proposed = f[waiting] * np.cos(a) + nu[waiting] * np.sin(a)
-            there = log_rest(proposed)
-            good = there >= threshold[waiting]
-            new[waiting[good]], new_at[waiting[good]] = proposed[good], there[good]
-            waiting = waiting[~good]
-            below = angle[waiting] < 0.0
-            low[waiting] = np.where(below, angle[waiting], low[waiting])
-            high[waiting] = np.where(below, high[waiting], angle[waiting])
-            angle[waiting] = rng.uniform(low[waiting], high[waiting])
-        f, at = new, new_at
-        if step >= burn_in:
-            sums += f
-            squares += f**2
-    chain_mean = sums / steps
-    mean = chain_mean.mean(axis=0)
-    sd = np.sqrt(squares.mean(axis=0) / steps - mean**2)
-    effective = float(np.min(sd**2 / (chain_mean.var(axis=0) / chains)))
-    return Sampled(centre + mean, sd, float("nan"), effective)

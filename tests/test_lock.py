@@ -30,7 +30,7 @@ def names(lock: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "packages_min"),
-    [("requirements.lock", 50), ("tools.lock", 20), ("bench/benefit/requirements.txt", 7)],
+    [("requirements.lock", 50), ("tools.lock", 20)],
 )
 def test_every_package_is_in_one_version_with_its_hashes(name: str, packages_min: int) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")

@@ -73,10 +73,7 @@ class Call:
 def calls_of(trial: Any) -> list[Call]:
     """Run `trial()`, and return the calls of kernels that it makes.
 
-    Raises
-    ------
-    RuntimeError
-        If there are none: where a library runs the kernels, their calls cannot be noted.
+    A `RuntimeError`: there are none, as where a library runs the kernels.
     """
     calls: list[Call] = []
 

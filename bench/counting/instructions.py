@@ -70,21 +70,9 @@ def missing(target: str) -> list[str]:
 
 
 def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = TRIALS) -> Counts:
-    """Return the instructions of each case by the number of trials.
+    """Return the instructions of each case by the number of trials, of LLVM's text of the kernels.
 
-    Parameters
-    ----------
-    target : str
-        A key of LINKERS.
-    text : str
-        LLVM's of the kernels (`device.image.build.export`).
-    trials : mapping
-        What is counted: of each case, of which trials.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If something cannot be compiled or run.
+    `target` is a key of LINKERS; `trials` says what is counted: of each case, of which trials.
     """
     module, machine = optimise(text, {}, TARGETS[target])
     with tempfile.TemporaryDirectory() as place:

@@ -22,16 +22,9 @@ COMPILED: Final = ("firmware_py.inference.stories",)  # constants of which stand
 
 @dataclass(frozen=True)
 class Change:
-    """What is another in a module.
+    """What is another in a module, by its whole name.
 
-    Attributes
-    ----------
-    module : str
-        Its whole name.
-    code : str
-        It runs at the module's end, or is the new value of `constant`.
-    constant : str
-        "": none; else the name that the module binds once.
+    `code` runs at the module's end, or is the new value of `constant`, a name that it binds once.
     """
 
     module: str
@@ -94,17 +87,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def install(changes: Sequence[Change]) -> Callable[[], None]:
-    """Have what is imported from now on be changed.
+    """Have what is imported from now on be changed; return what checks that all of it was.
 
-    Returns
-    -------
-    check : callable
-        Raises `ImportError` if a module that was to be changed is not imported.
-
-    Raises
-    ------
-    ImportError
-        A module is imported already.
+    An `ImportError`: a module is imported already, or, when it is checked, is not imported.
     """
     for change in changes:
         if change.module in sys.modules:

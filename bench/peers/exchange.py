@@ -15,15 +15,10 @@ Trial = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Session:
-    """The answers of one simulated session, and where the next tone may lie.
+    """The answers of one simulated session, oldest first, and where the next tone may lie.
 
-    Parameters
-    ----------
-    x, level_db_hl : list of float
-        Frequency in Bark and level of each answer, oldest first.
-    heard : list of bool
-    candidates : list of (float, float)
-        Bark and dB HL: the candidate frequencies on the threshold as it is before the last answer.
+    `x` and candidates are in Bark; the candidate frequencies lie on the threshold as it is before
+    the last answer.
     """
 
     x: list[float]

@@ -6,7 +6,6 @@ from firmware_py.inference.jit import NOT_KEPT, mark_complete
 
 
 def main() -> int:
-    """Compile, and return an exit code."""
     try:
         from firmware_py.inference.estimator import ThresholdEstimator
         from firmware_py.inference.profiles import PROFILES

@@ -63,10 +63,7 @@ def make_model(
 ) -> Model:
     """Return the model of a profile; only its own modules and kernels are loaded.
 
-    Raises
-    ------
-    ValueError
-        If the profile makes no use of what is given, or it is out of its range.
+    A `ValueError` says what is out of its range, or of no use to the profile.
     """
     noise_db, noise_curve = _noise(given.response_noise_db)
     if isinstance(profile, LaplaceProfile):
@@ -142,10 +139,7 @@ def prior_given(
 ) -> PopulationPrior | None:
     """Return the prior that was given as one, or as the file of one.
 
-    Raises
-    ------
-    ValueError
-        If it is neither, or the profile makes no use of it.
+    A `ValueError` says that it is neither, or of no use to the profile.
     """
     if prior is None:
         return None
@@ -194,10 +188,7 @@ def _mixture_candidates(prior: PopulationPrior, asked: Frequencies) -> list[floa
 def frequency_weights(pairs: Points, candidates_hz: Array, asked: Frequencies) -> Array:
     """Return the weight of each candidate: (frequency_hz, weight) points, linear on the scale.
 
-    Raises
-    ------
-    ValueError
-        If they are no such points, or leave no candidate with a weight.
+    A `ValueError` says that they are no such points, or leave no candidate with a weight.
     """
     points = curve(pairs, 0.0, WEIGHT_MAX)
     warped = [(asked.scale.warp(frequency_hz), weight) for frequency_hz, weight in points]

@@ -46,7 +46,6 @@ class Diagnostics(OneAtATime):
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Return the present hyperparameters."""
         return self._model.hyperparameters
 
     @property

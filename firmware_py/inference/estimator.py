@@ -348,4 +348,5 @@ class ThresholdEstimator(Thresholds):
         """
         from firmware_py.inference.saved import make_again
 
-        return make_again(cls, saved, InferenceError)
+        made: Self = make_again(cls, saved, InferenceError)
+        return made

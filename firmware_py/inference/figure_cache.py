@@ -11,10 +11,7 @@ Figure = TypeVar("Figure")
 class FigureCache:
     """Computes each figure once between two answers.
 
-    Attributes
-    ----------
-    changes : int
-        How often the posterior became another: while it is the same, so are all figures.
+    While `changes` is the same, so are the posterior and all figures.
     """
 
     def __init__(self) -> None:
@@ -22,11 +19,9 @@ class FigureCache:
         self._figures: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
-        """Return how many figures are kept."""
         return len(self._figures)
 
     def forget(self) -> None:
-        """Forget all figures: the posterior is another one."""
         self.changes += 1
         self._figures.clear()
 

@@ -135,13 +135,7 @@ PROFILES: Final[dict[str, LaplaceProfile | MixtureProfile]] = {
 
 
 def profile_named(name: str) -> LaplaceProfile | MixtureProfile:
-    """Return the profile of this name.
-
-    Raises
-    ------
-    ValueError
-        If there is no such profile.
-    """
+    """Return the profile of this name, or say in a `ValueError` which there are."""
     try:
         return PROFILES[name]
     except (KeyError, TypeError):

@@ -32,19 +32,9 @@ class Answer:
 class Record:
     """The arguments, the expectations and the answers of an estimator, in their order.
 
-    Parameters
-    ----------
-    arguments : mapping of str to anything
-        Of the estimator's constructor, by their names.
-    max_trials : int
-        Tones there is room for, and silences.
-
-    Attributes
-    ----------
-    expected_shares, expected_curves : array and Curves, optional
-        What was expected of the listener, and of the threshold, before the first answer.
-    left_out : int
-        Silences for which there was no room.
+    There is room for `max_trials` tones, and as many silences. `expected_shares` and
+    `expected_curves` are what was expected of the listener, and of the threshold, before the first
+    answer; `left_out` are the silences for which there was no room.
     """
 
     def __init__(self, arguments: Mapping[str, Any], max_trials: int) -> None:
@@ -59,7 +49,6 @@ class Record:
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the answers in bytes."""
         return self._rows.nbytes
 
     def reset(self) -> None:
@@ -67,7 +56,6 @@ class Record:
         self._count = self._silences = self.left_out = 0
 
     def tone(self, frequency_hz: float, level_db_hl: float, code: int) -> None:
-        """Keep the answer to a tone."""
         self._rows[self._count] = frequency_hz, level_db_hl, code
         self._count += 1
 
@@ -81,7 +69,6 @@ class Record:
         self._silences += 1
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers in their order."""
         for row in self._rows[: self._count].tolist():
             frequency_hz, level_db_hl, code = (None if math.isnan(v) else v for v in row)
             yield Answer(frequency_hz, level_db_hl, _HEARD[code])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -36,47 +36,13 @@ def plain_values(record: Record, log_evidence: float) -> dict[str, Any]:
     }
 
 
-class Taught(Protocol):
-    """What is told again to an estimator."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Return the log evidence of the answers."""
-
-    def expect_shares(self, shares: Sequence[float]) -> None:
-        """Begin with these probabilities of the kinds of listeners."""
-
-    def expect_threshold(self, curves: Curves) -> None:
-        """Begin with these threshold curves."""
-
-    def observe_silence(self, answered: bool) -> None:
-        """Take a silence into account."""
-
-    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
-        """Take an answer into account."""
-
-
-Estimator = TypeVar("Estimator", bound=Taught)
-
-
 def make_again(
-    kind: Callable[..., Estimator], saved: Mapping[str, Any], kept_all_the_same: type[Exception]
-) -> Estimator:
-    """Return an estimator that was told the same again.
+    kind: Callable[..., Any], saved: Mapping[str, Any], kept_all_the_same: type[Exception]
+) -> Any:
+    """Return an estimator that was told the same again as the one that was saved.
 
-    Parameters
-    ----------
-    kind : callable
-        Makes the estimator of its arguments.
-    saved : mapping
-        What `plain_values` returned, perhaps by way of JSON.
-    kept_all_the_same : exception
-        An answer of which `observe` raises it is kept.
-
-    Raises
-    ------
-    ValueError
-        If these are no such values, or they come to another posterior than then.
+    `kind` makes it of its arguments; an answer of which `observe` raises `kept_all_the_same` is
+    kept. A `ValueError`: these are no such values, or they come to another posterior than then.
     """
     _check_fields(saved)
     estimator = _empty(kind, saved["arguments"])
@@ -121,7 +87,7 @@ def _check_fields(saved: Mapping[str, Any]) -> None:
         )
 
 
-def _empty(kind: Callable[..., Estimator], arguments: Any) -> Estimator:
+def _empty(kind: Callable[..., Any], arguments: Any) -> Any:
     if not isinstance(arguments, Mapping):
         raise ValueError(f"arguments is {arguments!r}; allowed are names with values")
     prior = arguments.get("prior")
@@ -133,7 +99,7 @@ def _empty(kind: Callable[..., Estimator], arguments: Any) -> Estimator:
         raise ValueError(f"arguments: {error}") from None
 
 
-def _expect(estimator: Taught, shares: Any, curves: Any) -> None:
+def _expect(estimator: Any, shares: Any, curves: Any) -> None:
     try:
         if shares is not None:
             estimator.expect_shares(shares)
@@ -144,7 +110,7 @@ def _expect(estimator: Taught, shares: Any, curves: Any) -> None:
         raise ValueError(f"expected_curves: {error}") from None
 
 
-def _tell(estimator: Taught, row: Any) -> None:
+def _tell(estimator: Any, row: Any) -> None:
     if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 3:
         raise ValueError(f"is {row!r}; allowed is [frequency_hz, level_db_hl, heard]")
     frequency_hz, level_db_hl, heard = row

@@ -46,7 +46,6 @@ class Thresholds(Diagnostics):
 
     @property
     def profile(self) -> str:
-        """Return the name of the profile."""
         return self._profile.name
 
     @overload

@@ -22,8 +22,12 @@ from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES, LaplaceProfile
 from tests import reference
-from tests.inference.mixture.mixture_state import LISTENERS, data_of, hypotheses_of
-from tests.inference.mixture.population import moments
+from tests.inference.mixture.mixture_state import (
+    LISTENERS,
+    SimulatedEar,
+    data_of,
+    hypotheses_of,
+)
 from tests.reference import FloatArray
 from tests.reference_mixture import (
     ATTENDING,
@@ -32,9 +36,6 @@ from tests.reference_mixture import (
     STATE_AT_THE_START,
     STATE_TO_STATE,
     Listener,
-    bows_of,
-    probability,
-    row_of,
     while_away,
 )
 
@@ -51,8 +52,8 @@ LENGTH_BARK, SD_DB = 4.0, 12.0  # of the profile that has no prior of them
 Ear = Callable[[float, float], bool]
 
 
-class Person:
-    """Out of the shipped prior: a threshold curve with its bends, and a kind of listener.
+class Person(SimulatedEar):
+    """Out of the shipped prior, and of a kind of listener; who may wander off, and return.
 
     Parameters
     ----------
@@ -61,37 +62,19 @@ class Person:
     """
 
     def __init__(self, told: bool, rng: np.random.Generator) -> None:
-        prior = shipped_prior()
-        weight, mean, covariance = moments(prior)
-        k = rng.choice(len(weight), p=weight)
-        self._knots_hz = np.array(prior.knots_hz)
-        self._between_sd_db = np.array(prior.between_knots_sd_db)
-        self._knots_db_hl = rng.multivariate_normal(mean[k], covariance[k])
-        self._listener = Listener(NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE)
+        who = Listener(NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE)
         if not told:
-            shares = [one.share for one in LISTENERS]
-            self._listener = LISTENERS[rng.choice(len(LISTENERS), p=shares)]
-        self._wanders, self._rng = not told, rng
-        self._state = ATTENDING
-        if self._wanders:
-            self._state = int(rng.choice(3, p=STATE_AT_THE_START))
-        self._bends = rng.standard_normal(len(self._knots_hz) + 1)
-
-    def at(self, frequency_hz: float) -> float:
-        bows_db = bows_of(frequency_hz, self._knots_hz, self._between_sd_db)
-        return float(
-            row_of(frequency_hz, self._knots_hz) @ self._knots_db_hl + bows_db @ self._bends
-        )
+            who = LISTENERS[rng.choice(len(LISTENERS), p=[one.share for one in LISTENERS])]
+        super().__init__(rng, who, prior=shipped_prior())
+        self._wanders, self._chance = not told, rng
+        self._state = int(rng.choice(3, p=STATE_AT_THE_START)) if self._wanders else ATTENDING
 
     def __call__(self, frequency_hz: float, level_db_hl: float) -> bool:
-        """Answer a tone, and perhaps wander off, or return."""
-        g = np.array(self.at(frequency_hz))
-        p = float(probability(HEARD, level_db_hl, g, self._listener.noise_db, self._listener, 0.0))
+        heard = bool(super().__call__(frequency_hz, level_db_hl))
         if self._state != ATTENDING:
-            p = while_away(HEARD, 0.0)[self._state - MISSING]
-        heard = bool(self._rng.random() < p)
+            heard = bool(self._chance.random() < while_away(HEARD, 0.0)[self._state - MISSING])
         if self._wanders:
-            self._state = int(self._rng.choice(3, p=STATE_TO_STATE[self._state]))
+            self._state = int(self._chance.choice(3, p=STATE_TO_STATE[self._state]))
         return heard
 
 

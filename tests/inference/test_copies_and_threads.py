@@ -45,7 +45,7 @@ def tell(estimator: ThresholdEstimator, answers: Sequence[Answer]) -> ThresholdE
 def look_at(estimator: ThresholdEstimator) -> dict[str, Any]:
     """Return everything that an estimator tells, bit for bit."""
     told: dict[str, Any] = {
-        "trials": estimator.trial_count,
+        "trials": (estimator.trial_count, estimator.converged),
         "evidence": estimator.log_evidence.hex(),
         "hyperparameters": repr(estimator.hyperparameters),
         "next": repr(vars(estimator.next_stimulus())),

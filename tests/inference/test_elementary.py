@@ -1,22 +1,17 @@
 """The elementary functions against exact values, to the error that each of them states.
 
-The hard numbers were computed with mpmath at 60 digits. Where mpmath can be imported they are
-computed again, and at many more points.
+The hard numbers were computed with mpmath at 60 digits.
 """
 
-import importlib
-import importlib.util
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from firmware_py.inference.elementary import erfc, erfcx, exp, log, log1p, normal_cdf
 
-MPMATH = importlib.util.find_spec("mpmath") is not None
-DIGITS = 60
 DOUBLE = np.finfo(np.float64)
 EVERYWHERE = [0.0, -0.0, 5e-324, -5e-324, 2.3e-308, 1e308, -1e308, math.inf, -math.inf, math.nan]
 
@@ -25,20 +20,12 @@ class Function(NamedTuple):
     name: str
     computed: Callable[[float], float]
     relative_error: float
-    domain: tuple[float, float]  # where the error is promised
     table: list[tuple[float, float]]
-
-    @property
-    def exact(self) -> Callable[[Any], Any]:
-        mp: Any = importlib.import_module("mpmath")
-        if self.name == "erfcx":
-            return lambda t: mp.exp(t * t) * mp.erfc(t)
-        return {"normal_cdf": mp.ncdf}.get(self.name) or getattr(mp, self.name)
 
 
 FUNCTIONS = [
     Function(
-        "exp", exp, 3e-16, (-708.0, 709.0),
+        "exp", exp, 3e-16,
         [(-708.0, 3.307553003638408e-308), (-700.5, 5.980196118639791e-305),
          (-100.25, 2.897198083210148e-44), (-37.5, 5.175555005801869e-17),
          (-1.0, 0.36787944117144233), (-1e-08, 0.9999999900000001), (-5e-324, 1.0), (-0.0, 1.0),
@@ -48,7 +35,7 @@ FUNCTIONS = [
          (700.25, 1.3022997366991783e+304), (709.0, 8.218407461554972e+307)],
     ),
     Function(  # a unit in the last place is at most 2.3e-16 of the number; see also below
-        "log", log, 2.3e-16, (2.3e-308, 1.7e308),
+        "log", log, 2.3e-16,
         [(2.2250738585072014e-308, -708.3964185322641), (1e-300, -690.7755278982137),
          (1e-10, -23.025850929940457), (0.5, -0.6931471805599453),
          (0.7071067811865475, -0.34657359027997275), (0.7071067811865477, -0.3465735902799724),
@@ -59,14 +46,14 @@ FUNCTIONS = [
          (1.7976931348623157e+308, 709.782712893384)],
     ),
     Function(
-        "log1p", log1p, 5e-16, (-0.5, 1e9),
+        "log1p", log1p, 5e-16,
         [(-0.5, -0.6931471805599453), (-0.25, -0.2876820724517809),
          (-0.001, -0.0010005003335835335), (-1e-10, -1.00000000005e-10), (-1e-17, -1e-17),
          (-5e-324, -5e-324), (5e-324, 5e-324), (1e-20, 1e-20), (1e-08, 9.999999950000001e-09),
          (0.3, 0.26236426446749106), (1.0, 0.6931471805599453), (100.0, 4.61512051684126)],
     ),
     Function(
-        "erfcx", erfcx, 1e-15, (0.0, 1e12),
+        "erfcx", erfcx, 1e-15,
         [(0.0, 1.0), (5e-324, 1.0), (1e-10, 0.999999999887162), (0.001, 0.9988726200811514),
          (0.5, 0.6156903441929259), (1.0, 0.427583576155807), (3.0, 0.17900115118138996),
          (10.0, 0.05614099274382259), (26.0, 0.021683584850562907),
@@ -74,15 +61,15 @@ FUNCTIONS = [
          (1e8, 5.641895835477562e-09)],
     ),
     Function(
-        "erfc", erfc, 2e-13, (-30.0, 26.0),
+        "erfc", erfc, 2e-13,
         [(-6.0, 2.0), (-1.0, 1.8427007929497148), (-0.001, 1.0011283787909693), (-0.0, 1.0),
          (0.0, 1.0), (0.5, 0.4795001221869535), (1.0, 0.15729920705028513),
          (5.0, 1.537459794428035e-12), (10.0, 2.088487583762545e-45),
          (20.0, 5.395865611607901e-176), (26.0, 5.663192408856143e-296)],
     ),
-    Function("erfc near 0", erfc, 1e-15, (-30.0, 1.0), [(0.25, 0.7236736098317631)]),
+    Function("erfc near 0", erfc, 1e-15, [(0.25, 0.7236736098317631)]),
     Function(
-        "normal_cdf", normal_cdf, 5e-13, (-37.4, 40.0),
+        "normal_cdf", normal_cdf, 5e-13,
         [(-37.0, 5.725571222524577e-300), (-20.0, 2.7536241186062337e-89),
          (-10.0, 7.619853024160525e-24), (-5.0, 2.866515718791939e-07),
          (-1.0, 0.15865525393145705), (-0.001, 0.49960105778608893), (0.0, 0.5),
@@ -90,19 +77,9 @@ FUNCTIONS = [
          (40.0, 1.0)],
     ),
     Function(
-        "normal_cdf near 0", normal_cdf, 2e-15, (-1.0, 40.0), [(-0.25, 0.4012936743170763)]
+        "normal_cdf near 0", normal_cdf, 2e-15, [(-0.25, 0.4012936743170763)]
     ),
 ]  # fmt: skip
-
-
-def _points(low: float, high: float) -> list[float]:
-    """Everywhere in the domain on a linear scale, on a logarithmic one, and close to 1."""
-    rng = np.random.default_rng(20260101)
-    near = 1.0 + np.r_[rng.uniform(-0.4, 0.5, 400), rng.uniform(-1e-3, 1e-3, 100)]
-    magnitudes = np.exp(rng.uniform(-700.0, np.log(max(abs(low), abs(high))), 300))
-    linear = rng.uniform(max(low, -750.0), min(high, 750.0), 600)
-    everywhere = np.r_[low, high, linear, magnitudes, -magnitudes, near, -near]
-    return [float(x) for x in everywhere if low <= x <= high]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
@@ -111,29 +88,6 @@ def test_hard_numbers(function: Function) -> None:
         # The typed number is itself rounded: half a unit in its last place.
         error_max = (function.relative_error + DOUBLE.eps / 2.0) * abs(expected)
         assert abs(function.computed(x) - expected) <= error_max, x
-
-
-@pytest.mark.skipif(not MPMATH, reason="mpmath is not installed: the numbers stand as typed")
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
-def test_stated_error_holds_everywhere(function: Function) -> None:
-    mp: Any = importlib.import_module("mpmath")
-    named = function._replace(name=function.name.split()[0])
-    with mp.workdps(DIGITS):
-        for x, expected in function.table:
-            assert float(named.exact(mp.mpf(x))) == expected, x
-        for x in _points(*function.domain):
-            exact = named.exact(mp.mpf(x))
-            error = abs(mp.mpf(float(function.computed(x))) - exact)
-            assert error <= function.relative_error * abs(exact), (x, float(error / abs(exact)))
-
-
-@pytest.mark.skipif(not MPMATH, reason="mpmath is not installed: the numbers stand as typed")
-def test_log_is_right_to_a_unit_in_the_last_place() -> None:
-    mp: Any = importlib.import_module("mpmath")
-    with mp.workdps(DIGITS):
-        for x in _points(2.3e-308, 1.7e308):
-            exact = mp.log(mp.mpf(x))
-            assert abs(mp.mpf(float(log(x))) - exact) <= float(np.spacing(abs(float(exact)))), x
 
 
 def test_log_is_exactly_0_at_1_and_has_its_sign_beside_it() -> None:
@@ -162,15 +116,6 @@ def test_signed_zeros_and_subnormals() -> None:
     for function in (exp, erfc, erfcx, normal_cdf):
         at_zero = function(0.0)
         assert [function(x) for x in (-0.0, 5e-324, 2.3e-308)] == pytest.approx([at_zero] * 3)
-
-
-def test_functions_rise_or_fall_across_their_seams() -> None:
-    """Where a function changes its formula or its power of two there is no step back."""
-    for seam in (1.4142135623730951, 0.5, 1.0, 2.0):
-        x = seam + np.arange(-50, 51) * np.spacing(seam)
-        assert np.all(np.diff([log(float(v)) for v in x]) >= 0.0)
-    for t in np.linspace(-1e-14, 1e-14, 101):
-        assert erfc(float(t)) == pytest.approx(1.0 - 2.0 * t / math.sqrt(math.pi), abs=1e-15)
 
 
 @pytest.mark.parametrize("function", [exp, log, log1p, erfcx, erfc, normal_cdf])

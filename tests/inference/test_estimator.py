@@ -14,8 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from firmware_py import Stimulus, ThresholdEstimator
-from firmware_py.inference.diagnostics import KEPT_OF_THE_USUAL
+from firmware_py import ThresholdEstimator
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
 from firmware_py.inference.laplace import hyperparameters
@@ -38,6 +37,7 @@ from tests.inference.models import (
     length_and_sd_of,
     mixture_of,
 )
+from tests.inference.test_copies_and_threads import look_at
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray, Scale
 
 SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]
@@ -168,12 +168,6 @@ def test_joint_posterior_has_the_means_and_sds_of_the_threshold(profile: str) ->
     assert np.linalg.eigvalsh(covariance_db2).min() > -1e-9
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_same_frequency_twice_is_one_threshold(profile: str) -> None:
-    _, _, covariance_db2 = _after(15, profile).joint_threshold([700.0, 700.0])
-    assert_allclose(covariance_db2, covariance_db2[:, :1, :1] * np.ones((2, 2)), rtol=1e-9)
-
-
 @pytest.mark.parametrize("trials", [20, 50])  # fewer than the basis has functions, and more
 def test_joint_posterior_is_that_of_the_gaussian_process(trials: int) -> None:
     estimator = _after(trials, PAPER)
@@ -219,14 +213,6 @@ def test_probability_heard_is_a_half_at_the_threshold_and_rises() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_many_frequencies_give_what_each_gives_alone(profile: str) -> None:
-    estimator = _after(12, profile)
-    frequencies_hz = np.exp(np.linspace(np.log(125.1), np.log(7999.0), 300))
-    alone = np.hstack([estimator.threshold([f]) for f in frequencies_hz])
-    assert_array_equal(estimator.threshold(frequencies_hz), alone)
-
-
-@pytest.mark.parametrize("profile", PROFILES)
 def test_asking_changes_nothing(profile: str) -> None:
     asked, left_alone = _after(10, profile), _after(10, profile)
     for _ in range(3):
@@ -236,7 +222,7 @@ def test_asking_changes_nothing(profile: str) -> None:
         asked.next_stimulus(level_max_db_hl=0.0)
         assert asked.next_stimulus().information_bits == left_alone.next_stimulus().information_bits
     assert asked.next_stimulus() == left_alone.next_stimulus()
-    assert _everything(asked) == _everything(left_alone)
+    assert look_at(asked) == look_at(left_alone)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -248,20 +234,6 @@ def test_results_are_the_callers_own(profile: str) -> None:
     assert_array_equal(mean_db_hl, kept)
     mean_db_hl[:] = 0.0
     assert estimator.threshold([1000.0])[0][0] != 0.0
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_nothing_to_predict_is_no_error(profile: str) -> None:
-    estimator = ThresholdEstimator(profile)
-    for pair in (estimator.threshold([]), estimator.threshold_band([])):
-        assert pair[0].shape == pair[1].shape == (0,)
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_stimulus_is_plain_floats(profile: str) -> None:
-    tone = _after(3, profile).next_stimulus()
-    assert isinstance(tone, Stimulus)
-    assert (type(tone.frequency_hz), type(tone.level_db_hl)) == (float, float)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -308,15 +280,6 @@ def test_a_tone_takes_longer_where_nobody_answers(profile: str) -> None:
         assert math.isnan(estimator.next_stimulus().seconds)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_where_all_tones_take_the_same_time_the_choice_is_that_of_the_paper(profile: str) -> None:
-    estimator = _after(8, profile)
-    plain, timed = estimator.next_stimulus(), estimator.next_stimulus(time=TrialTime(2, 2))
-    assert timed == plain
-    assert timed.information_bits == plain.information_bits
-    assert timed.seconds == 2.0
-
-
 @pytest.mark.parametrize("name", ["answered_s", "silent_s"])
 @pytest.mark.parametrize("value", [0.0, -1.0, 0.009, 100.1, math.inf, math.nan, True, "1", None])
 def test_times_are_positive_and_finite(name: str, value: Any) -> None:
@@ -328,19 +291,6 @@ def test_times_are_positive_and_finite(name: str, value: Any) -> None:
 # --- memory --------------------------------------------------------------------------------------
 
 
-def _everything(estimator: ThresholdEstimator) -> list[bytes]:
-    """All that a session may depend on, to the last bit."""
-    tone = estimator.next_stimulus()
-    numbers = [
-        tone.frequency_hz, tone.level_db_hl, tone.information_bits, estimator.log_evidence,
-        *(value or 0.0 for value in asdict(estimator.hyperparameters).values()),
-        estimator.converged,
-    ]  # fmt: skip
-    asked_hz = [125.0, 333.3, 1000.0]
-    arrays = [*estimator.threshold(asked_hz), *estimator.threshold_band(asked_hz)]
-    return [np.array(numbers, np.float64).tobytes(), *(v.tobytes() for v in arrays)]
-
-
 @pytest.mark.parametrize("profile", PROFILES)
 def test_reset_is_as_good_as_new(profile: str) -> None:
     used, new = _after(30, profile), ThresholdEstimator(profile)
@@ -348,28 +298,28 @@ def test_reset_is_as_good_as_new(profile: str) -> None:
         used.observe_silence(answered)
     used.reset()
     assert used.trial_count == 0
-    assert _everything(used) == _everything(new)
+    assert look_at(used) == look_at(new)
     one, other = (session(estimator, listener("N2", seed=11), 25) for estimator in (used, new))
     for first, second in zip(one, other, strict=True):
         assert first == second
-        assert _everything(used) == _everything(new)
+        assert look_at(used) == look_at(new)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_room_for_more_trials_changes_no_bit(profile: str) -> None:
     small, large = _after(12, profile, max_trials=12), _after(12, profile, max_trials=300)
-    assert _everything(small) == _everything(large)
+    assert look_at(small) == look_at(large)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_one_trial_too_many_is_refused_and_changes_nothing(profile: str) -> None:
     estimator = _after(7, profile, max_trials=7)
-    before = _everything(estimator)
+    before = look_at(estimator)
     for _ in range(2):
         with pytest.raises(TrialLimitError, match=r"answer 8 does not fit.*max_trials = 7"):
             estimator.observe(1000.0, 40.0, True)
     assert estimator.trial_count == 7
-    assert _everything(estimator) == before
+    assert look_at(estimator) == before
     estimator.reset()
     estimator.observe(1000.0, 40.0, True)
 
@@ -427,25 +377,7 @@ def test_a_session_leaves_no_memory_behind(profile: str) -> None:
     assert peak - before < 16_000
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("max_trials", [1, 2, 1024])
-def test_smallest_and_largest_workspace(max_trials: int, profile: str) -> None:
-    estimator = ThresholdEstimator(profile, max_trials=max_trials)
-    (before_db_hl,), _ = estimator.threshold([1000.0])
-    estimator.observe(1000.0, 40.0, True)
-    assert estimator.threshold([1000.0])[0][0] < min(before_db_hl, 52.0)
-    assert estimator.trial_count == 1
-
-
 # --- scales --------------------------------------------------------------------------------------
-
-
-def test_scale_is_nothing_to_the_population() -> None:
-    """Its prior is over log2 frequency, and its candidates are the knots."""
-    everywhere = [(1000.0, 1.0)]
-    found = [_everything(_after(10, "default", scale=s, frequency_weight=everywhere))
-             for s in SCALES]  # fmt: skip
-    assert all(everything == found[0] for everything in found)
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -649,13 +581,13 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
 @pytest.mark.parametrize("profile", PROFILES)
 def test_calls_say_what_is_wrong_and_change_nothing(profile: str) -> None:
     estimator = _after(4, profile, max_trials=9)
-    before = _everything(estimator)
+    before = look_at(estimator)
     for name, value, allowed, call in CALLS_REFUSED:
         error = TypeError if name in ("heard", "answered") else ValueError
         with pytest.raises(error, match=_show(name, value, allowed)):
             call(estimator)
         assert estimator.trial_count == 4
-        assert _everything(estimator) == before
+        assert look_at(estimator) == before
 
 
 def test_every_argument_of_every_method_is_in_that_table() -> None:
@@ -783,21 +715,6 @@ def test_unsure_answers_tell_how_wide_the_dead_zone_is() -> None:
         assert low_db < width_db < high_db
 
 
-def test_the_width_that_one_ear_told_is_expected_of_the_other() -> None:
-    first, second = (ThresholdEstimator(unsure_half_width_db=None) for _ in range(2))
-    usual_db = second.hyperparameters.unsure_half_width_db
-    for level_db_hl in (30.0, 35.0, 45.0, 50.0, 40.0, 32.0, 48.0):
-        first.observe(1000.0, level_db_hl, None)
-    found_db = first.hyperparameters.unsure_half_width_db
-    second.expect_listener(first)
-    expected_db = KEPT_OF_THE_USUAL * usual_db + (1.0 - KEPT_OF_THE_USUAL) * found_db
-    assert found_db > 1.5 * usual_db
-    assert second.hyperparameters.unsure_half_width_db == pytest.approx(expected_db, rel=1e-12)
-    for width_db in (0.0, 3.0):
-        with pytest.raises(ValueError, match="expect_listener of 63 kinds"):
-            ThresholdEstimator(unsure_half_width_db=width_db).expect_listener(first)
-
-
 @pytest.mark.parametrize("unsure_half_width_db", [0.0, 2.0, None])
 def test_silence_tells_of_the_listener(unsure_half_width_db: float | None) -> None:
     """By Bayes' rule over the kinds of listeners: false alarms are as likely as their rates say."""
@@ -824,9 +741,9 @@ def test_silence_tells_of_the_listener(unsure_half_width_db: float | None) -> No
 
 def test_silence_is_nothing_to_the_others() -> None:
     estimator = _after(5, PAPER)
-    before = _everything(estimator)
+    before = look_at(estimator)
     estimator.observe_silence(True)
-    assert _everything(estimator) == before
+    assert look_at(estimator) == before
 
 
 # --- age, sex, noise over frequency --------------------------------------------------------------
@@ -835,8 +752,8 @@ def test_silence_is_nothing_to_the_others() -> None:
 def test_age_and_sex_are_those_of_the_conditioned_prior() -> None:
     told = _after(8, "default", age_years=71.0, sex="M")
     prior = shipped_prior().condition(71.0, "M")
-    assert _everything(told) == _everything(_after(8, "default", prior=prior))
-    assert _everything(told) != _everything(_after(8, "default"))
+    assert look_at(told) == look_at(_after(8, "default", prior=prior))
+    assert look_at(told) != look_at(_after(8, "default"))
 
 
 def test_noise_curve_is_the_noise_at_its_frequencies() -> None:

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from firmware_py.inference.likelihood import differences, log_normal_cdf, probit, ratio
@@ -70,40 +68,3 @@ def test_labels_and_noise_scale_the_derivatives() -> None:
     assert_allclose(gradient, -slope * reference.phi_ratio(z), rtol=1e-11)
     assert_allclose(weight, slope**2 * reference.weight(z), rtol=1e-11)
     assert_allclose(third, -(slope**3) * reference.third(z), rtol=1e-11)
-
-
-@pytest.mark.parametrize("label", [1.0, -1.0])
-def test_each_derivative_is_that_of_the_one_before(label: float) -> None:
-    e = 1e-4
-    f_db = np.linspace(-25.0, 25.0, 201)
-    n = len(f_db)
-    ones = np.ones(n)
-
-    def at(shift_db: float) -> list[FloatArray]:
-        outputs = [np.zeros(n) for _ in range(4)]
-        probit(n, 3.0 * ones, label * ones, f_db + shift_db, 2.5 * ones, *outputs)
-        return outputs
-
-    def slope(column: int) -> FloatArray:
-        """Central differences, Richardson once."""
-        d = [(at(h)[column] - at(-h)[column]) / (2.0 * h) for h in (e, e / 2.0)]
-        return np.asarray((4.0 * d[1] - d[0]) / 3.0)
-
-    _, gradient, weight, third = at(0.0)
-    assert_allclose(gradient, slope(0), rtol=1e-7, atol=1e-9)
-    assert_allclose(-weight, slope(1), rtol=1e-7, atol=1e-9)
-    assert_allclose(third, -slope(2), rtol=1e-6, atol=1e-9)
-
-
-@given(st.floats(-1e4, 1e4))
-def test_weight_lies_between_0_and_1_and_the_rest_is_finite(z: float) -> None:
-    log_p, gradient, weight, third = (float(v[0]) for v in _probit(np.array([z]), f_db_max=3.0))
-    assert np.isfinite([log_p, gradient, weight, third]).all()
-    assert log_p <= 0.0
-    assert gradient <= 0.0
-    assert 0.0 <= weight <= 1.0
-
-
-@given(st.floats(-1e4, 1e4), st.floats(1e-9, 1.0))
-def test_log_probability_rises_with_the_margin(z: float, step: float) -> None:
-    assert log_normal_cdf(z + step) >= log_normal_cdf(z) - 2e-16 * abs(log_normal_cdf(z))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.inference.overlaps import Array, OverlapError, overlap, refuse_if_apart_differs
+from tests.inference.overlaps import Array, OverlapError, refuse_if_apart_differs
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,10 +58,3 @@ def test_arrays_may_overlap_where_they_are_read_or_not_looked_at() -> None:
     assert refuse_if_apart_differs(sum_of, (line, line, out)) == 2.0
     assert refuse_if_apart_differs(fill_beside, (rows[0], rows)) == 4.0
     assert (rows[:, 0].tolist(), out.tolist()) == ([3.0, 4.0], [2.0])
-
-
-def test_arrays_overlap_if_they_have_an_element_in_common() -> None:
-    rows = np.zeros((3, 4))
-    assert overlap([rows[0], rows[1], rows])
-    assert overlap([rows[0, :3], np.zeros(2), rows[0, 2:]])
-    assert not overlap([rows[0], rows[2], rows[1], rows[:0]])

@@ -2,7 +2,6 @@
 
 import builtins
 import copy
-import inspect
 import json
 import math
 import random
@@ -189,29 +188,6 @@ def test_it_shows_profile_answers_and_pta4() -> None:
     assert float(shown[2]) == pytest.approx(1.96 * pta4.std(), rel=0.05)
     narrow = ThresholdEstimator(frequency_range_hz=(1000.0, 2000.0))
     assert repr(narrow) == "<ThresholdEstimator 'default', 0 of 128 answers>"
-
-
-def names_in_help() -> set[str]:
-    texts = [ThresholdEstimator.__doc__ or ""]
-    texts += [getattr(ThresholdEstimator, name).__doc__ or "" for name in dir(ThresholdEstimator)
-              if not name.startswith("_")]  # fmt: skip
-    return set(re.findall(r"`([\w.]+)`", " ".join(texts)))
-
-
-def test_help_names_nothing_that_nobody_finds() -> None:
-    known = set(dir(ThresholdEstimator)) | set(firmware_py.__all__)
-    known |= {"matplotlib.pyplot", "copy.copy", "copy.deepcopy", "pickle"}
-    known |= set(vars(ThresholdEstimator()))
-    for name in dir(ThresholdEstimator):
-        member = getattr(ThresholdEstimator, name)
-        if callable(member) and not name.startswith("_"):
-            known |= set(inspect.signature(member).parameters)
-    known |= set(inspect.signature(ThresholdEstimator).parameters)
-    known |= {"weight", "mean_db_hl", "covariance_db2", "log_evidence"}  # of what is returned
-    named = names_in_help()
-
-    assert {"next_stimulus", "level_limits_db_hl", "from_dict"} <= named
-    assert named - known == set()
 
 
 def test_what_is_exported_is_there() -> None:

@@ -1,10 +1,10 @@
 """How far the posterior of profile "default" is from the exact one, by sampling.
 
 The exact posterior: mixture prior, listeners summed out, attention that wanders as a Markov chain,
-every answer with its own likelihood. It is sampled in three ways that share nothing but the
-equations (tests/reference_mixture.py): importance sampling around the approximation and the prior
-together, importance sampling from the prior alone, and elliptical slice sampling. The first is
-cheap and is used for all sessions; the other two check it. `pytest -s` prints the errors.
+every answer with its own likelihood. It is sampled in two ways that share nothing but the equations
+(tests/reference_mixture.py): importance sampling around the approximation and the prior together,
+and from the prior alone. The first is cheap and is used for all sessions; the other checks it.
+`pytest -s` prints the errors.
 """
 
 from functools import cache
@@ -30,7 +30,6 @@ from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray
 from tests.reference_mixture import (
     Listener,
     Sampled,
-    elliptical_slice_sampling,
     importance_sampling,
     sample_mixture,
     weigh,
@@ -183,23 +182,6 @@ def test_sampling_from_the_prior_alone_agrees(name: str) -> None:
     assert np.max(off_sd) <= 4.0 * error_sd
     assert np.max(np.abs(prior_alone.sd_db / exact.sd_db - 1.0)) <= 4.0 * error_sd
     assert abs(prior_alone.log_evidence - exact.log_evidence) <= 4.0 * error_sd
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["5 tones, sigma 1.7", "20 tones, sigma 6"])
-def test_elliptical_slice_sampling_agrees(name: str) -> None:
-    """A Markov chain Monte Carlo method that starts from the prior."""
-    _, data = _twin(name)
-    rng = np.random.default_rng([SEED, 3])
-    chain, exact = elliptical_slice_sampling(data, 250, 150, 250, rng), _exact(name)
-    error_sd = np.hypot(chain.effective_size**-0.5, exact.effective_size**-0.5)
-    mean_sd, _, sd_relative, _ = _errors(chain.mean_db_hl, chain.sd_db, exact)
-    print(f"\n{name}: effective size {chain.effective_size:.0f}, off by {mean_sd:.3f} SD, "
-          f"SD by {100.0 * sd_relative:.1f} %")  # fmt: skip
-
-    assert chain.effective_size >= 500.0
-    assert mean_sd <= 4.0 * error_sd
-    assert sd_relative <= 4.0 * error_sd
 
 
 # --- against Laplace's approximation -------------------------------------------------------------

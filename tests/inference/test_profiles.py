@@ -21,36 +21,30 @@ def test_nothing_told_leaves_all_kinds_as_they_are() -> None:
     assert (noises_db[0], noises_db[-1]) == (1.0, 10.0)
 
 
-@pytest.mark.parametrize("noise_db", [0.1, 2.0, 30.0])
-def test_a_noise_that_is_told_is_that_of_all_and_the_rates_are_left(noise_db: float) -> None:
-    found = LISTENERS(noise_db, None, None, 0.0)
-    assert {kind.response_noise_db for kind in found} == {noise_db}
-    assert len(found) == 5  # attentive ones of five noises are one kind now
-    assert astuple(found[0])[1:3] == (0.01, 0.01)
-    assert found[0].share == pytest.approx(0.78)
+@pytest.mark.parametrize(
+    ("told", "noises_db", "rates", "last_share"),
+    [
+        # Attentive ones of five noises are one kind.
+        ((2.0, None, None), [2.0] * 5, {(0.01, 0.01), (0.06, 0.02), (0.02, 0.08), (0.16, 0.03),
+                                        (0.15, 0.15)}, 0.03),
+        # Who lapses has 3 dB, which nobody attentive has.
+        ((None, 0.02, 0.03), [1.0, 1.8, 3.2, 5.7, 10.0, 3.0], {(0.02, 0.03)}, 0.22),
+        ((None, 0.02, None), [1.0, 1.8, 3.2, 5.7, 10.0, *[3.0] * 4],
+         {(0.02, each) for each in (0.01, 0.02, 0.08, 0.03, 0.15)}, 0.03),
+        ((2.0, 0.02, 0.03), [2.0], {(0.02, 0.03)}, 1.0),
+    ],
+)  # fmt: skip
+def test_what_is_told_is_that_of_all_and_the_rest_is_left(
+    told: tuple[float | None, float | None, float | None],
+    noises_db: list[float],
+    rates: set[tuple[float, ...]],
+    last_share: float,
+) -> None:
+    found = LISTENERS(*told, 0.0)
+    assert [kind.response_noise_db for kind in found] == noises_db
+    assert {astuple(kind)[1:3] for kind in found} == rates
+    assert found[-1].share == pytest.approx(last_share)
     assert math.fsum(kind.share for kind in found) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_rates_that_are_told_are_those_of_all_and_the_noises_are_left() -> None:
-    found = LISTENERS(None, 0.02, 0.03, 0.0)
-    assert {astuple(kind)[1:3] for kind in found} == {(0.02, 0.03)}
-    assert [kind.response_noise_db for kind in found] == [1.0, 1.8, 3.2, 5.7, 10.0, 3.0]
-    # Who lapses has 3 dB, which nobody attentive has.
-    assert found[-1].share == pytest.approx(0.22)
-    assert math.fsum(kind.share for kind in found) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_one_rate_that_is_told_leaves_the_other() -> None:
-    found = LISTENERS(None, 0.02, None, 0.0)
-    assert {kind.lapse_rate for kind in found} == {0.02}
-    assert {kind.false_alarm_rate for kind in found} == {0.01, 0.02, 0.08, 0.03, 0.15}
-    assert math.fsum(kind.share for kind in found) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_all_that_is_told_is_one_listener() -> None:
-    (one,) = LISTENERS(2.0, 0.02, 0.03, 0.0)
-    assert astuple(one)[:3] == (2.0, 0.02, 0.03)
-    assert one.share == pytest.approx(1.0, rel=1e-14)
 
 
 def test_each_kind_has_every_half_width_where_none_is_told() -> None:

@@ -7,18 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from scipy import integrate
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 from scipy.stats import norm
 
 from firmware_py.inference.psychometric import (
     HEARD,
     SILENT,
     UNSURE,
-    attention,
     expected_answer,
-    normal,
 )
 from tests.budget import quick
 from tests.reference_mixture import Listener, probability
@@ -85,27 +82,6 @@ def test_derivatives_by_the_mean_against_differences(
     )
 
 
-@given(margins, sds, lapse_rates, false_alarm_rates, half_widths)
-def test_probabilities_of_all_answers_are_1(
-    margin_db: float, sd_db: float, lapse: float, false_alarm: float, d: float
-) -> None:
-    found = np.array([
-        expected_answer(answer, margin_db, sd_db, lapse, false_alarm, d)
-        for answer in (ANSWERS if d > 0.0 else (HEARD, SILENT))
-    ])  # fmt: skip
-    p, slope, curvature = found.T
-
-    assert_allclose(np.sum(p), 1.0, rtol=1e-14)
-    assert_allclose(np.sum(slope) * sd_db, 0.0, atol=1e-15)
-    assert_allclose(np.sum(curvature) * sd_db**2, 0.0, atol=1e-15)
-    assert np.all(p >= 0.0)
-    assert np.all(p[[0, -1]] >= [false_alarm, lapse])
-    c = attention(lapse, false_alarm, d)
-    assert c == pytest.approx(1.0 - lapse - false_alarm * (2.0 if d > 0.0 else 1.0), abs=1e-15)
-    assert np.all(p <= np.array([false_alarm, lapse] if d == 0.0 else [false_alarm] * 2 + [lapse])
-                  + c + 1e-15)  # fmt: skip
-
-
 def test_deep_tails_are_finite_and_right() -> None:
     """Far beyond what levels allow, and down to where a normal has no number left."""
     for answer, z, (lapse, false_alarm), d in itertools.product(
@@ -122,13 +98,6 @@ def test_deep_tails_are_finite_and_right() -> None:
         assert curvature * 9.0 == pytest.approx(-z * norm.pdf(z), rel=1e-12)
         mirrored = expected_answer(SILENT, -z * 3.0, 3.0, 0.0, 0.0, 0.0)
         assert mirrored[0] == pytest.approx(p, rel=1e-14)
-
-
-@given(st.floats(-45.0, 45.0))
-def test_normal_is_that_of_scipy(z: float) -> None:
-    below, bell = normal(z)
-    assert below == pytest.approx(float(ndtr(z)), rel=1e-12, abs=1e-300)
-    assert bell == pytest.approx(float(norm.pdf(z)), rel=1e-12, abs=1e-300)
 
 
 def test_without_a_dead_zone_there_is_no_unsure_answer() -> None:

@@ -17,7 +17,7 @@ from firmware_py.inference.mixture.arrays import (
 )
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from tests.budget import examples, quick
-from tests.inference.listeners import ADVERSARIES, session
+from tests.inference.listeners import ADVERSARIES
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import BETWEEN_KNOTS_SD_DB, KNOTS_HZ, POPULATION, an_ear
 from tests.inference.models import PAPER, PROFILES, evaluations_of, mixture_of
@@ -282,16 +282,6 @@ def test_any_answers_on_and_off_the_knots(
         assert np.all(np.isfinite(means))
         assert np.min(np.linalg.eigvalsh(covariances)) > -1e-6
         _assert_sane_mixture(estimator)
-
-
-def test_hearing_everything_and_nothing_ends_beyond_the_limits() -> None:
-    """So that the procedure can tell a silent ear and a floor from a threshold."""
-    for heard in (True, False):
-        estimator = ThresholdEstimator()
-        for _ in session(estimator, lambda *_, heard=heard: heard, 20):
-            pass
-        mean_db_hl, _ = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
-        assert np.all(mean_db_hl < 0.0) if heard else np.all(mean_db_hl > 110.0)
 
 
 @pytest.mark.parametrize("sessions", [24, pytest.param(200, marks=pytest.mark.thorough)])

@@ -1,6 +1,5 @@
 """Whether anybody listened: against sums over every beginning, and on sessions of both kinds."""
 
-import copy
 import math
 from itertools import product
 
@@ -108,26 +107,6 @@ def test_who_listens_is_not_doubted(threshold_db_hl: float) -> None:
     estimator = estimator_after(40, 40, threshold_db_hl)
 
     assert sum(told.probability for told in estimator.stories) < 0.1
-
-
-def test_who_presses_all_the_time_is_found_by_the_silences() -> None:
-    estimator = ThresholdEstimator()
-    for number in range(16):
-        stimulus = BITS.choose(estimator)
-        estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, number % 8 != 5)
-        estimator.observe_silence(number % 2 == 0)
-
-    assert of(estimator, Story.SILENT).probability < 1e-3
-    assert sum(each.probability for each in estimator.stories) > 0.95
-
-
-def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
-    silent = estimator_after(32, 12)
-    other = copy.copy(silent)
-    silent.reset()
-
-    assert all(told.probability == 0.0 for told in silent.stories)
-    assert of(other, Story.SILENT).probability > 0.95
 
 
 def log_evidence(tones: list[tuple[float, float, bool]]) -> list[float]:

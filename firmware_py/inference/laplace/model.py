@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +21,46 @@ from firmware_py.inference.laplace.arrays import (
     Workspace,
 )
 from firmware_py.inference.laplace.posterior import predict
-from firmware_py.inference.laplace.prior import mean_line
 from firmware_py.inference.laplace.selection import bits_per_second, select
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
 from firmware_py.inference.linear_algebra import cholesky, solve_lower
 from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
 from firmware_py.inference.psychometric import HEARD
 from firmware_py.inference.rate import Seconds
-from firmware_py.inference.scales import Scale
+from firmware_py.inference.scales import Scale, scale_named
+
+
+class MeanLine(NamedTuple):
+    """m(x) = intercept + slope x: in dB HL, and dB per unit of the scale."""
+
+    intercept_db_hl: float
+    slope: float
+
+    def at(self, x: Any) -> Any:
+        """Return m(x) of a number or an array."""
+        return self.intercept_db_hl + self.slope * x
+
+
+@cache
+def mean_line(scale_name: str) -> MeanLine:
+    """Return the prior mean on a scale (paper, section 6).
+
+    Ordinary least squares on the mean of the ten standard audiograms at their ten frequencies.
+    `fsum` rounds once, so the line has the same bits everywhere.
+    """
+    warp = scale_named(scale_name).warp
+    x = [warp(float(frequency_hz)) for frequency_hz in FREQUENCIES_HZ]
+    audiograms = STANDARD_AUDIOGRAMS_DB_HL.values()
+    y = [math.fsum(column) / len(column) for column in zip(*audiograms, strict=True)]
+    x_mean = math.fsum(x) / len(x)
+    y_mean = math.fsum(y) / len(y)
+    covariance = math.fsum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
+    slope = covariance / math.fsum((a - x_mean) * (a - x_mean) for a in x)
+    return MeanLine(y_mean - slope * x_mean, slope)
 
 
 class LaplaceModel:
@@ -55,18 +89,15 @@ class LaplaceModel:
 
     @property
     def log_evidence(self) -> float:
-        """Return the log evidence of the answers at the present hyperparameters, nats."""
         return float(self.workspace.search[LOG_EVIDENCE])
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Return the present hyperparameters."""
         theta = self.workspace.search
         return Hyperparameters(exp(theta[0]), exp(theta[1]), self._noise_db)
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the workspace in bytes."""
         return self.workspace.nbytes + sum(array.nbytes for array in self.curve)
 
     def attention(self, n: int) -> Array:
@@ -93,7 +124,6 @@ class LaplaceModel:
         """Change nothing: nobody has a curve for no knots."""
 
     def reset(self) -> None:
-        """Forget all answers."""
         self._n = 0
         self.converged = True
         w = self.workspace
@@ -122,7 +152,6 @@ class LaplaceModel:
         """Do nothing: this model has no false alarms."""
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
-        """Return mean (dB HL) and SD (dB) of the threshold."""
         mean_db_hl, sd_db = np.empty_like(frequencies_hz), np.empty_like(frequencies_hz)
         step = len(self.candidates_hz)
         for start in range(0, len(frequencies_hz), step):
@@ -133,7 +162,6 @@ class LaplaceModel:
         return mean_db_hl, sd_db
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
-        """Return the central band of the threshold with this probability, dB HL."""
         from statistics import NormalDist  # 1 MB that the device does not need
 
         mean_db_hl, sd_db = self.predict(frequencies_hz)
@@ -154,13 +182,11 @@ class LaplaceModel:
         return Curves(np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis])
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return the probability that this tone would be heard (paper, equation 9)."""
         mean_db_hl, sd_db = self.predict(np.array([frequency_hz]))
         spread_db = math.sqrt(self._noise_db**2 + float(sd_db[0]) ** 2)
         return float(normal_cdf((level_db_hl - float(mean_db_hl[0])) / spread_db))
 
     def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
-        """Return (candidates, levels) the information expected over the time, bits per second."""
         rate = np.empty((len(self.candidates_hz), len(levels_db_hl)))
         for j, i in np.ndindex(rate.shape):
             level_db_hl = float(levels_db_hl[i])

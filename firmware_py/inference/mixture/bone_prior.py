@@ -88,19 +88,9 @@ def prior_of(curves: Curves, like: PopulationPrior) -> PopulationPrior:
 
 
 def cochlea(air: Curves, frequencies_hz: Sequence[float], gaps: GapPrior | None = None) -> Curves:
-    """Return what is known of an ear's own bone threshold, by its air threshold.
+    """Return what is known of an ear's own bone threshold by its air threshold at frequencies.
 
-    Parameters
-    ----------
-    air : Curves
-        At these frequencies.
-    gaps : GapPrior, optional
-        By default the one that is shipped.
-
-    Returns
-    -------
-    Curves
-        A Gaussian for each class of gaps.
+    It has a Gaussian for each class of gaps; by default the prior of gaps that is shipped.
     """
     mean_db_hl, covariance_db2 = air.moments()
     made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in _classes(gaps, frequencies_hz)]
@@ -116,17 +106,8 @@ def better_cochlea(
 ) -> Curves:
     """Return what is known of a bone threshold that either cochlea may answer, by both ears' air.
 
-    Parameters
-    ----------
-    air, other_air : Curves
-        Of the ear with the vibrator and of the other one, at these frequencies.
-    gaps : GapPrior, optional
-        By default the one that is shipped.
-
-    Returns
-    -------
-    Curves
-        A Gaussian for each pair of classes of gaps.
+    `air` is of the ear with the vibrator. It has a Gaussian for each pair of classes of gaps; by
+    default the prior of gaps that is shipped.
     """
     own, other = (cochlea(each, frequencies_hz, gaps) for each in (air, other_air))
     other = other_side(other)  # else silences of an ear whose skull takes much away look like sleep

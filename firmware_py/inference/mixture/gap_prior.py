@@ -73,19 +73,7 @@ class GapPrior:
 
     @classmethod
     def from_json(cls, text: str, name: str) -> "GapPrior":
-        """Read the text of a file of gaps.
-
-        Parameters
-        ----------
-        text : str
-        name : str
-            Of the file, for the error message.
-
-        Raises
-        ------
-        PriorError
-            The text is not that of a prior of gaps.
-        """
+        """Read the text of a file of this name; a `PriorError` says what is wrong with it."""
         reader = _Reader(name)
         return reader.prior(reader.document(text, FORMAT))
 

@@ -48,23 +48,10 @@ class MixtureModel:
     have the frequencies of knots only, no answer tells of the bends, and they are left out of the
     unknowns. The first answer at another frequency takes them in: this once memory is allocated.
 
-    Parameters
-    ----------
-    prior : PopulationPrior
-        Of this listener.
-    listeners : list of Listener
-        Kinds of listeners that have a prior probability.
-    wanders : bool
-        Attention may wander for a while, beside the lapses of the listeners.
-    noise_curve : (frequency_hz, factor) points, optional
-        Of the response noise over frequency; None: it is the same everywhere.
-    candidates_hz : list of float
-        Frequencies a next tone may have.
-
-    Raises
-    ------
-    PriorError
-        A component has a covariance that is not positive definite.
+    The prior is that of this listener; `listeners` are the kinds that have a prior probability. If
+    it `wanders`, attention may do so for a while, beside the lapses of the listeners. `noise_curve`
+    has (frequency_hz, factor) points of the response noise; None: it is the same everywhere. A
+    `PriorError`: a component has a covariance that is not positive definite.
     """
 
     def __init__(
@@ -88,7 +75,6 @@ class MixtureModel:
         self.reset()
 
     def _make_room(self) -> Workspace:
-        """Return a workspace with prior, listeners and candidates in it."""
         w = Workspace.with_room_for(
             self._max_trials, self._placing.unknowns, len(self._prior.components),
             len(self._listeners), len(self.candidates_hz), self._wanders,
@@ -109,7 +95,6 @@ class MixtureModel:
 
     @property
     def log_evidence(self) -> float:
-        """Return the log evidence of the answers, summed over hypotheses, nats."""
         return float(self.workspace.total[0])
 
     @property
@@ -119,16 +104,13 @@ class MixtureModel:
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the workspace in bytes."""
         return self.workspace.nbytes
 
     def attention(self, n: int) -> Array:
-        """Return the probability that each of the first n answers was given with attention."""
         w = self.workspace.wandering
         return 1.0 - w.missing[:n] - w.pressing[:n]
 
     def answer_probabilities(self, n: int) -> Array:
-        """Return the probability of each of the first n answers, given the others."""
         of = self.workspace.hypotheses
         share = of.weight * (of.swept == 1) * (of.weight >= ASLEEP_BELOW)
         if n == 0:
@@ -138,30 +120,25 @@ class MixtureModel:
         return found
 
     def listener_shares(self) -> Array:
-        """Return the posterior probability of each kind of listener."""
         w = self.workspace
         shares: Array = w.hypotheses.weight.reshape(len(w.listeners.table), -1).sum(axis=1)
         return shares
 
     def expect_listener(self, shares: Array) -> None:
-        """Begin with these probabilities of the kinds of listeners, before any answer."""
         self._log_share = np.array([log(share) for share in shares.tolist()])
         self.reset()
 
     @property
     def knots_hz(self) -> tuple[float, ...]:
-        """Return the frequencies whose thresholds the prior is of."""
         return self._prior.knots_hz
 
     def expect_threshold(self, curves: Curves) -> None:
-        """Begin with this mixture over the thresholds at the knots, before any answer."""
         self._prior = prior_of(curves, self._prior)
         self._write_prior(self.workspace)
         self.workspace.asked.made[:] = 0
         self.reset()
 
     def reset(self) -> None:
-        """Forget all answers."""
         w, of = self.workspace, self.workspace.hypotheses
         self._answers = 0
         w.listeners.log_share[:] = self._log_share
@@ -176,7 +153,6 @@ class MixtureModel:
         self.summarise()
 
     def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
-        """Take in answer number n, counted from 0; return a status."""
         place = self._placing.place(frequency_hz)
         first_off_the_knots = place[-1] > 0.0 and not self._placing.bends
         if first_off_the_knots:
@@ -216,7 +192,6 @@ class MixtureModel:
         return CONVERGED
 
     def observe_silence(self, answered: bool) -> None:
-        """Take in a catch trial: nothing was played, and it was answered all the same or not."""
         listeners = self.workspace.listeners
         for g in range(len(listeners.log_share)):
             presses = buttons(listeners.table[g, UNSURE_HALF_WIDTH_DB])
@@ -226,13 +201,11 @@ class MixtureModel:
         self.summarise()
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
-        """Return mean (dB HL) and SD (dB) of the threshold."""
         mean_db_hl, sd_db = np.zeros((2, len(frequencies_hz)))
         predict(self._placing.places(frequencies_hz), self.workspace.mixture, mean_db_hl, sd_db)
         return mean_db_hl, sd_db
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
-        """Return the central band of the threshold with this probability, dB HL."""
         places = self._placing.places(frequencies_hz)
         mean_db_hl, sd_db, low_db_hl, high_db_hl = np.zeros((4, len(frequencies_hz)))
         mixture, half = self.workspace.mixture, 0.5 * probability
@@ -242,7 +215,6 @@ class MixtureModel:
         return low_db_hl, high_db_hl
 
     def joint(self, frequencies_hz: Array) -> Curves:
-        """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
         mixture = self.workspace.mixture
         row, own_db2 = self._placing.rows(frequencies_hz, mixture.mean_db_hl.shape[1])
         # Not by `@`, which is BLAS: a device has no memory for it.
@@ -252,7 +224,6 @@ class MixtureModel:
         return Curves(mixture.weight.copy(), mean_db_hl, covariance_db2)
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return the probability that this tone would be heard."""
         w = self.workspace
         noise_db = w.expected_listener[NOISE_DB] * self._placing.noise_factor(frequency_hz)
         return probability_of(
@@ -261,7 +232,6 @@ class MixtureModel:
         )  # fmt: skip
 
     def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
-        """Return (candidates, levels) the information expected over the time, bits per second."""
         expected = Expected(levels_db_hl, *np.zeros((2, len(levels_db_hl))))
         rate: Array = np.zeros((len(self.candidates_hz), len(levels_db_hl)))
         for j in range(len(rate)):
@@ -301,7 +271,6 @@ class MixtureModel:
         )  # fmt: skip
 
     def weigh(self) -> None:
-        """Weigh the hypotheses by their evidence."""
         w, of = self.workspace, self.workspace.hypotheses
         w.total[0] = weigh(w.prior.log_weight, w.listeners.log_share, of.log_evidence, of.weight)
 

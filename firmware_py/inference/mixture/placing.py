@@ -24,11 +24,8 @@ _octaves = SCALES["log2"].warp
 class Placing:
     """The knots and bends of a prior over log2 frequency, and the noise over frequency.
 
-    Parameters
-    ----------
-    prior : PopulationPrior
-    noise_curve : (frequency_hz, factor) points, optional
-        Of the response noise over frequency; None: it is the same everywhere.
+    `noise_curve` has (frequency_hz, factor) points of the response noise; None: it is the same
+    everywhere.
     """
 
     def __init__(self, prior: PopulationPrior, noise_curve: Points | None) -> None:

@@ -44,13 +44,7 @@ class PriorReader:
         self.name = name
 
     def document(self, text: str, kind: str) -> Any:
-        """Return what the text of a file of this kind says.
-
-        Raises
-        ------
-        PriorError
-            It is not JSON, or not of this kind.
-        """
+        """Return what the text of a file says, which is JSON and of this kind."""
         try:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -20,18 +20,11 @@ def strode(
     level_db_hl: float, answered: Sequence[tuple[float, bool]], level_min_db_hl: float,
     strides_db: Sequence[float],
 ) -> float:  # fmt: skip
-    """Return the level to ask in place of `level_db_hl`.
+    """Return the level to ask in place of the most informative one at this frequency.
 
-    Parameters
-    ----------
-    level_db_hl : float
-        The most informative level at this frequency, whole dB above `level_min_db_hl`.
-    answered : sequence of (level_db_hl, heard)
-        The answers at this frequency, in order.
-    level_min_db_hl : float
-        Lowest allowed level.
-    strides_db : sequence of float
-        After two, three ... equal answers in a row; the last after all that follow.
+    That is whole dB above the lowest allowed level. `answered` has the answers at this frequency,
+    in order; the strides are those after two, three ... equal answers in a row, the last after all
+    that follow.
     """
     if not answered:
         return level_db_hl

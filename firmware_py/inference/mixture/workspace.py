@@ -59,12 +59,8 @@ class Workspace(Memory):
     ) -> Self:
         """Return a workspace for so many answers, and a model of these sizes.
 
-        Parameters
-        ----------
-        trials, unknowns, components, listeners, points : int
-            Of `points` frequencies the threshold is predicted at once.
-        wanders : bool
-            Attention may wander: there is room for it.
+        Of `points` frequencies the threshold is predicted at once; attention has room to wander or
+        not.
         """
 
         def zeros(*shapes: tuple[int, ...]) -> Iterator[Array]:

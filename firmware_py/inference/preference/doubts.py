@@ -43,17 +43,8 @@ def log_by_chance(answered: Sequence[int]) -> float:
 def log_of_two_wishes(count: int, w: Workspace) -> float | None:
     """Return the log probability of the answers, and of a mind that was changed, from a listener.
 
-    Parameters
-    ----------
-    count : int
-        Answers. `w.log_evidence[n]` is that of the first n, from one wish.
-    w : Workspace
-        `w.later` and `w.asked_later` are scratch.
-
-    Returns
-    -------
-    float or None
-        None: there are too few answers for two wishes.
+    None: there are too few answers for two wishes. `w.log_evidence[n]` is that of the first n, from
+    one wish; `w.later` and `w.asked_later` are scratch.
     """
     terms = []
     for change in range(RUN_MIN, count - RUN_MIN + 1):
@@ -72,12 +63,7 @@ def probability_of_one_wish(
 ) -> tuple[float, float]:
     """Return the posterior probabilities of one wish, and of two.
 
-    Parameters
-    ----------
-    count : int
-        Answers.
-    one_wish, by_chance, two_wishes : float
-        Log probabilities of the answers; the last as of `log_of_two_wishes`.
+    Of so many answers these are the log probabilities, the last as of `log_of_two_wishes`.
     """
     changes = 0 if two_wishes is None else count - 2 * RUN_MIN + 1
     logs = [log(LISTENS * (1.0 - CHANGE_RATE * changes)) + one_wish, log(1.0 - LISTENS) + by_chance]

@@ -118,7 +118,6 @@ class PreferenceEstimator(OneAtATime):
         w.space.step[0] = STEP_DB / UNIT_DB
 
     def reset(self) -> None:
-        """Forget all answers."""
         self._answered = [0] * ANSWERS
         self._is_refined = False
         self._chosen: Pair | None = None
@@ -130,12 +129,10 @@ class PreferenceEstimator(OneAtATime):
 
     @property
     def comparison_count(self) -> int:
-        """Return how many comparisons were answered."""
         return sum(self._answered)
 
     @property
     def nbytes(self) -> int:
-        """Return the size of the workspace in bytes."""
         return self._workspace.nbytes
 
     def check_pair(self) -> Pair:
@@ -148,10 +145,7 @@ class PreferenceEstimator(OneAtATime):
     def next_pair(self) -> Pair:
         """Return the two settings to compare next, dB; in no particular order.
 
-        Raises
-        ------
-        InferenceError
-            If the ranges leave no two settings that differ.
+        An `InferenceError`: the ranges leave no two settings that differ.
         """
         if self._chosen is None:
             self._chosen = self._select(self._objective, self._lines)
@@ -177,23 +171,10 @@ class PreferenceEstimator(OneAtATime):
     def observe(
         self, first_db: Sequence[float], second_db: Sequence[float], answer: Answer | str
     ) -> None:
-        """Take in which of two settings is better.
+        """Take in which of two settings, in the order in which they were heard, is better.
 
-        Parameters
-        ----------
-        first_db, second_db : (d,)
-            The settings, in the order in which they were heard.
-        answer : Answer
-            "first", "second" or "same".
-
-        Raises
-        ------
-        ValueError
-            If a setting is no setting, or the answer none.
-        TrialLimitError
-            If there is no room for another comparison.
-        InferenceError
-            If the posterior cannot be computed; nothing is meant by the estimator then.
+        A `ValueError`: a setting is no setting, or the answer none. A `TrialLimitError`: there is
+        no room for another comparison. After an `InferenceError` nothing is meant by the estimator.
         """
         first, second = self._check(first_db, "first_db"), self._check(second_db, "second_db")
         if answer not in CODES:

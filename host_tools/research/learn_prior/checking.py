@@ -91,6 +91,5 @@ def _place(levels: Array, j: int, mixture: Mixture, noise: Array) -> Array:
 
 
 def normal_cdf(z: Array) -> Array:
-    """Return Phi(z) of each."""
     half = 0.5 * erfcx_of(np.abs(z) * SQRT_HALF) * np.exp(-0.5 * z * z)
     return np.where(z < 0.0, half, 1.0 - half)

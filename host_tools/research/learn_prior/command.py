@@ -51,12 +51,13 @@ USUAL: Final[dict[str, Any]] = {
     "--licence": "",
     "--picture": None,
 }
+# Options about the mixture of thresholds; of gaps there are always the same classes.
+OF_THRESHOLDS: Final = ("--components", "--standard-audiograms", "--unusual-ears", "--picture")
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
 NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("table", type=Path, metavar="FILE.csv", help="whose ears to learn from")
     p.add_argument(OPTION, **ARGUMENT)
     p.add_argument(
@@ -111,13 +112,16 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Learn, check, write, draw."""
     os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
     components = _check(arguments)
     if arguments.routes:
         from host_tools.research.learn_prior.routes_command import learn_routes
 
-        return learn_routes(arguments, USUAL)
+        for option in OF_THRESHOLDS:
+            if _told(arguments, option) != USUAL[option]:
+                raise HostError(f"{option} has no meaning with --routes")
+        check_name(arguments.out, "-o", (".json",), arguments.force)
+        return learn_routes(arguments, _command(arguments, "--part", "--seed"))
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(arguments.out, "-o", (".json",), arguments.force)
@@ -172,7 +176,9 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
             "frequencies_hz": [float(f) for f in sample.frequencies_hz],
             "left_out_hz": left_out,
         },
-        "command": _command(arguments),
+        "command": _command(
+            arguments, "--components", "--part", "--seed", "--standard-audiograms", "--unusual-ears"
+        ),
         "split": {
             "part": arguments.part,
             "seed": arguments.seed,
@@ -308,22 +314,21 @@ def _counts(ears: "Population") -> dict[str, Any]:
     }
 
 
-def _command(arguments: argparse.Namespace) -> str:
+def _told(arguments: argparse.Namespace, option: str) -> Any:
+    return getattr(arguments, option.strip("-").replace("-", "_"))
+
+
+def _command(arguments: argparse.Namespace, *options: str) -> str:
     """Return the command line, with the options that differ from the usual and no directories."""
-    words = ["gp-pta learn-prior", arguments.table.name, "-o", arguments.out.name]
-    for option, value in (
-        ("--components", arguments.components),
-        ("--part", arguments.part),
-        ("--seed", arguments.seed),
-        ("--standard-audiograms", arguments.standard_audiograms),
-        ("--unusual-ears", arguments.unusual_ears),
-    ):
+    routes = ["--routes"] if arguments.routes else []
+    words = ["gp-pta learn-prior", *routes, arguments.table.name, "-o", arguments.out.name]
+    for option in options:
+        value = _told(arguments, option)
         if value != USUAL[option]:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    if arguments.columns:
-        words += ["--columns", json.dumps(arguments.columns, ensure_ascii=False)]
-    if arguments.licence:
-        words += ["--licence", json.dumps(arguments.licence, ensure_ascii=False)]
+    for option, text in (("--columns", arguments.columns), ("--licence", arguments.licence)):
+        if text:
+            words += [option, json.dumps(text, ensure_ascii=False)]
     return " ".join(words)
 
 

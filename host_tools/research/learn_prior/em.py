@@ -57,7 +57,6 @@ class Mixture:
     share_female: Array  # (K,)
 
     def __len__(self) -> int:
-        """Return the number of components."""
         return len(self.weight)
 
 

@@ -195,7 +195,6 @@ def _mean_square(mixture: Mixture, combination: Array) -> Array:
 
 
 def round_numbers(numbers: Array) -> tuple[float, ...]:
-    """Return numbers with `DECIMALS`."""
     return tuple(round(float(number), DECIMALS) + 0.0 for number in numbers)
 
 

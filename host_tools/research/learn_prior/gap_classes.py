@@ -72,14 +72,8 @@ def gap_prior_of(
 ) -> GapPrior:
     """Return learned classes at the frequencies of a bone audiogram, and the published ones.
 
-    Parameters
-    ----------
-    learned : GapMixture
-        From no gap to the largest; as many as `LEARNED_NAMES`.
-    frequencies_hz : Array
-        Of the learned classes, rising.
-    provenance : mapping
-        Of the learned classes; how frequencies were filled and the sources are added.
+    The learned ones go from no gap to the largest, at rising frequencies. To their provenance is
+    added how frequencies were filled, and the sources.
     """
     people = 1.0 - sum(each.weight for each in PUBLISHED)
     weights = np.round(people * learned.weight, DIGITS)

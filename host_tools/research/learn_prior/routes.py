@@ -50,7 +50,6 @@ class Gaps:
     asymmetric: int  # people left out
 
     def __len__(self) -> int:
-        """Return the number of ears."""
         return len(self.person)
 
     @property
@@ -93,19 +92,9 @@ def read_routes(
 ) -> tuple[Population, Population]:
     """Return the ears of a table by air and by bone, row by row the same.
 
-    Parameters
-    ----------
-    path : Path
-        For the error message.
-    content : bytes
-        A table with columns of both routes, such as ``air500``, ``bone500`` or ``t500``, ``b500``.
-    columns : str, optional
-        What its columns have, as of `Table.read`.
-
-    Raises
-    ------
-    PopulationError
-        A column, a row or a value is not what it has to be; the message says where.
+    It has columns of both routes, such as ``air500``, ``bone500`` or ``t500``, ``b500``, or
+    `columns` says what they have, as of `Table.read`. A `PopulationError` says where something is
+    not what it has to be.
     """
     try:
         table = Table.read(path, content, columns)
@@ -159,12 +148,8 @@ def _asymmetric(by_air_db_hl: Array, person: tuple[str, ...]) -> set[str]:
 def learn_gaps(gap_db: Array, shares: tuple[float, ...] = START_SHARES) -> GapFit:
     """Return the classes of gaps that people have, from the smallest mean gap to the largest.
 
-    Parameters
-    ----------
-    gap_db : Array
-        (n, m), NaN where not measured; a row has one number at least.
-    shares : tuple of float
-        Of the classes at the start, by rising mean gap.
+    Of (n, m) gaps, NaN where not measured, each row has one number at least; `shares` are those of
+    the classes at the start, by rising mean gap.
     """
     mixture = _start(gap_db, shares)
     alike = patterns(~np.isnan(gap_db))
@@ -183,7 +168,6 @@ def learn_gaps(gap_db: Array, shares: tuple[float, ...] = START_SHARES) -> GapFi
 
 
 def log_density_of(gap_db: Array, mixture: GapMixture) -> Array:
-    """Return (n,) the log density of each ear's gaps."""
     return _step(gap_db, patterns(~np.isnan(gap_db)), mixture)[1]
 
 

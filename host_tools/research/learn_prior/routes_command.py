@@ -6,33 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from host_tools.errors import HostError
-from host_tools.files import check_name, write_text
+from host_tools.files import write_text
 
 if TYPE_CHECKING:
     from host_tools.research.learn_prior.routes import GapMixture, Gaps
 
-# Options about the mixture of thresholds; of gaps there are always the same classes.
-WITHOUT_MEANING: Final = (
-    "--components",
-    "--standard-audiograms",
-    "--unusual-ears",
-    "--picture",
-)
 PEOPLE_MIN: Final = 50  # who have both routes at a frequency
 FREQUENCIES_MIN: Final = 2
 
 
-def learn_routes(arguments: argparse.Namespace, usual: dict[str, Any]) -> int:
-    """Learn the classes of gaps, write them, and say what was found.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Of the command; the part, the seed and the licence are meant as for thresholds.
-    usual : dict
-        Of each option, what it is unless told.
-    """
-    _check(arguments, usual)
+def learn_routes(arguments: argparse.Namespace, command: str) -> int:
+    """Learn the classes of gaps, write them with the command line, and say what was found."""
     from firmware_py.inference.mixture.gap_prior import GapPrior
     from firmware_py.inference.mixture.prior_reading import PriorError
     from host_tools.research.learn_prior.gap_classes import gap_prior_of
@@ -53,7 +37,7 @@ def learn_routes(arguments: argparse.Namespace, usual: dict[str, Any]) -> int:
             "ears": len(taught),
             "asymmetric_people_left_out": taught.asymmetric,
         },
-        "command": _command(arguments, usual),
+        "command": command,
         **found,
     }
     prior = gap_prior_of(mixture, taught.frequencies_hz, about)
@@ -105,13 +89,6 @@ def _fit(taught: "Gaps", unseen: "Gaps") -> tuple["GapMixture", dict[str, Any]]:
     return mixture, found
 
 
-def _check(arguments: argparse.Namespace, usual: dict[str, Any]) -> None:
-    for option in WITHOUT_MEANING:
-        if getattr(arguments, option.strip("-").replace("-", "_")) != usual[option]:
-            raise HostError(f"{option} has no meaning with --routes")
-    check_name(arguments.out, "-o", (".json",), arguments.force)
-
-
 def _read(arguments: argparse.Namespace) -> tuple[str, Any, Any]:
     """Return the file's SHA-256, and its ears by air and by bone."""
     from device.audiogram_tables.table import Table
@@ -129,19 +106,6 @@ def _read(arguments: argparse.Namespace) -> tuple[str, Any, Any]:
     say_what_is_read(f"{arguments.table}, by air", air)
     say_what_is_read(f"{arguments.table}, by bone", bone)
     return hashlib.sha256(content).hexdigest(), air, bone
-
-
-def _command(arguments: argparse.Namespace, usual: dict[str, Any]) -> str:
-    """Return the command line, with the options that differ from the usual and no directories."""
-    words = ["gp-pta learn-prior --routes", arguments.table.name, "-o", arguments.out.name]
-    for option, value in (("--part", arguments.part), ("--seed", arguments.seed)):
-        if value != usual[option]:
-            words += [option, f"{value:g}"]
-    if arguments.columns:
-        words += ["--columns", json.dumps(arguments.columns, ensure_ascii=False)]
-    if arguments.licence:
-        words += ["--licence", json.dumps(arguments.licence, ensure_ascii=False)]
-    return " ".join(words)
 
 
 def _show(prior: Any, arguments: argparse.Namespace) -> None:

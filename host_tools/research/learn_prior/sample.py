@@ -39,7 +39,6 @@ class Sample:
     person: Integers  # (n,)
 
     def __len__(self) -> int:
-        """Return the number of ears."""
         return len(self.weight)
 
     @property
@@ -79,15 +78,10 @@ def sample_of(ears: Population) -> Sample:
     """Return what can be learned from: the ears whose degree of loss is known.
 
     An ear's degree is the mean of those of 0.5, 1, 2 and 4 kHz at which it was measured, so that an
-    ear with a gap there counts too. Every degree with ears in it has the same share of the weight:
-    severe losses are no rare events. The noise of a frequency follows from the steps of its
-    readings: 25/12 dB² with steps of 5 dB (Sheppard), half of it where means of two readings are
-    among them, 1/12 dB² with steps of 1 dB, else nothing.
-
-    Raises
-    ------
-    PopulationError
-        No ear was measured at any of the four frequencies.
+    ear with a gap there counts too; a `PopulationError`: there is none. Every degree with ears in
+    it has the same share of the weight: severe losses are no rare events. The noise of a frequency
+    follows from the steps of its readings: 25/12 dB² with steps of 5 dB (Sheppard), half of it
+    where means of two readings are among them, 1/12 dB² with steps of 1 dB, else nothing.
     """
     stratum = degree(ears)
     known = np.flatnonzero(stratum >= 0)

@@ -29,19 +29,9 @@ VARIANCE_LEFT_MIN: Final = 1e-12  # of a variance, where the rounding of a diffe
 def above(mean: Array, covariance: Array, limit: Array) -> tuple[Array, Array, Array]:
     """Return probability and moments of Gaussians given that every coordinate is above its limit.
 
-    Parameters
-    ----------
-    mean, limit : (n, c)
-    covariance : (n, c, c)
-        Positive definite.
-
-    Returns
-    -------
-    log_probability : (n,)
-        Of being above all limits.
-    mean : (n, c)
-    covariance : (n, c, c)
-        Of the truncated distributions; exact for c = 1.
+    Of means and limits (n, c), and covariances (n, c, c) that are positive definite, it returns
+    (n,) the log of the probability, and means and covariances of the truncated distributions, which
+    are exact for c = 1.
     """
     n, c = mean.shape
     sd = np.sqrt(np.einsum("nii->ni", covariance))

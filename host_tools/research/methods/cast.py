@@ -74,21 +74,11 @@ def standard_patterns() -> Patterns:
 
 
 def learn_patterns(population: Population, count: int = PATTERNS_USUAL) -> Patterns:
-    """Find patterns in a population by k-means.
+    """Find so many patterns in a population by k-means; fewer, if there are fewer different ears.
 
-    Every stratum of the PTA4 has the same weight, so that severe losses are not rare.
-
-    Parameters
-    ----------
-    population : Population
-        Only ears measured at all frequencies are used; a limit counts as a threshold.
-    count : int
-        The number of patterns; there are fewer if there are fewer different ears.
-
-    Raises
-    ------
-    ValueError
-        No ear is measured at all frequencies, or `count` is below 1.
+    Only ears measured at all frequencies are used; a limit counts as a threshold. Every stratum of
+    the PTA4 has the same weight, so that severe losses are not rare. A `ValueError`: no ear is
+    measured at all frequencies, or `count` is below 1.
     """
     ears = population.complete()
     if count < 1 or not len(ears):
@@ -117,19 +107,10 @@ def learn_patterns(population: Population, count: int = PATTERNS_USUAL) -> Patte
 
 
 class Cast:
-    """CAST on one ear (see the module).
+    """CAST on one ear (see the module); without patterns, with those of `standard_patterns`.
 
-    Parameters
-    ----------
-    task : Task
-        The noise and the rates are taken as true.
-    patterns : Patterns, optional
-        The list; without one, that of `standard_patterns`. Tones have its frequencies.
-
-    Raises
-    ------
-    ValueError
-        No frequency of the patterns, or no level, lies within the task.
+    The noise and the rates of the task are taken as true, and tones have the frequencies of the
+    patterns. A `ValueError`: none of them, or no level, lies within the task.
     """
 
     criterion = 0.95  # the test ends when a pattern is so probable
@@ -171,7 +152,6 @@ class Cast:
         self._probability /= total
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
-        """Return mean and SD over the patterns and the ears of each."""
         wanted_hz = self._task.checked_frequencies(frequencies_hz)
         thresholds_db_hl, spread_db = self._at(wanted_hz)
         mean_db_hl: Array = self._probability @ thresholds_db_hl

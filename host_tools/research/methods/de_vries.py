@@ -14,10 +14,10 @@ or 1 less that, and the Gaussian with the moments of the posterior is
 
 (Opper 1998; Minka 2001, assumed-density filtering); the component's weight is multiplied by Z.
 
-What the source leaves open here: how many components (6; held-out likelihood decides, see
-`Mixture.log_density`), the floor under their covariances, and false alarms a and lapses b, which
-are 0 in its probit and are those of the task here. Between the frequencies of the population the
-threshold is interpolated, and beyond them constant.
+What the source leaves open here: how many components (6, by held-out likelihood), the floor under
+their covariances, and false alarms a and lapses b, which are 0 in its probit and are those of the
+task here. Between the frequencies of the population the threshold is interpolated, and beyond them
+constant.
 """
 
 import math
@@ -70,10 +70,6 @@ class Mixture:
     mean_db_hl: Array  # (k, m)
     covariance_db2: Array  # (k, m, m) positive definite
 
-    def log_density(self, thresholds_db_hl: Array) -> Array:
-        """Return (n,) the log density of ears (n, m), in nats."""
-        return log_sum_exp(_log_joint(self, thresholds_db_hl))
-
 
 def standard_mixture() -> Mixture:
     """Return one component about each of the ten standard audiograms.
@@ -100,12 +96,8 @@ def learn_mixture(population: Population, components: int = COMPONENTS_USUAL) ->
     """Learn a mixture from a population by expectation maximisation.
 
     Only ears measured at all frequencies are used; a limit counts as a threshold. Every stratum of
-    the PTA4 has the same weight, so that severe losses are not rare.
-
-    Raises
-    ------
-    ValueError
-        There are fewer ears with all frequencies than components, or `components` is below 1.
+    the PTA4 has the same weight, so that severe losses are not rare. A `ValueError`: there are
+    fewer such ears than components, or `components` is below 1.
     """
     ears = population.complete()
     if not 1 <= components <= len(ears):
@@ -134,22 +126,9 @@ def learn_mixture(population: Population, components: int = COMPONENTS_USUAL) ->
 class DeVries:
     """The method of de Vries et al. on one ear (see the module).
 
-    Parameters
-    ----------
-    task : Task
-        The noise and the rates are taken as true.
-    mixture : Mixture, optional
-        The prior; without one, that of `standard_mixture`. Tones have its frequencies.
-
-    Attributes
-    ----------
-    mixture : Mixture
-        What is known now.
-
-    Raises
-    ------
-    ValueError
-        No frequency of the mixture, or no level, lies within the task.
+    `mixture` is the prior, without one that of `standard_mixture`, and then what is known now. The
+    noise and the rates of the task are taken as true, and tones have the frequencies of the
+    mixture. A `ValueError`: none of them, or no level, lies within the task.
     """
 
     def __init__(self, task: Task, mixture: Mixture | None = None) -> None:
@@ -174,7 +153,6 @@ class DeVries:
         return bits
 
     def next_stimulus(self) -> Stimulus:
-        """Return the tone whose answer is expected to tell most; the method does not end."""
         frequency_hz, level_db_hl = self._tones[int(np.argmax(self.information_bits))]
         return Stimulus(float(frequency_hz), float(level_db_hl))
 
@@ -199,7 +177,6 @@ class DeVries:
         known.weight[:] = weight / weight.sum()
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
-        """Return mean and SD of the mixture."""
         mean_db_hl, variance_db2 = self._at(self._task.checked_frequencies(frequencies_hz))
         mean: Array = self.mixture.weight @ mean_db_hl
         variance = self.mixture.weight @ (variance_db2 + (mean_db_hl - mean) ** 2)

@@ -15,25 +15,9 @@ PAPER: Final = "gp-pta-2015"  # a model without lapses and false alarms: it is t
 class GpPta:
     """`ThresholdEstimator` as a method.
 
-    Parameters
-    ----------
-    task : Task
-    profile : str
-        Of the estimator.
-    told : bool
-        Tell it the noise and, if its model has them, the rates (up to the highest it takes);
-        otherwise it infers them, or has the profile's values.
-    person : bool
-        Tell it the age and the sex of the listener, as far as they are known.
-    unsure_half_width_db : float, optional
-        Of listeners who may be unsure, as the estimator takes it.
-    time : TrialTime, optional
-        What an answered tone and a silent one take: tones are chosen for bits per second.
-
-    Raises
-    ------
-    ValueError
-        There is no such profile.
+    `told` tells it the noise and, if its model has them, the rates (up to the highest it takes);
+    otherwise it infers them, or has the profile's values. `person` tells it the age and the sex of
+    the listener, as far as they are known. With a `time` tones are chosen for bits per second.
     """
 
     def __init__(
@@ -71,12 +55,10 @@ class GpPta:
         self.estimator.observe(frequency_hz, level_db_hl, heard)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
-        """Return posterior mean and SD, as in `Method`."""
         return self.estimator.threshold(self._task.checked_frequencies(frequencies_hz))
 
     def threshold_band(
         self, frequencies_hz: Iterable[float] | Array, probability: float
     ) -> tuple[Array, Array]:
-        """Return the central band, as in `Banded`."""
         wanted_hz = self._task.checked_frequencies(frequencies_hz)
         return self.estimator.threshold_band(wanted_hz, probability)

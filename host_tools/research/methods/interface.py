@@ -161,12 +161,8 @@ def interpolation_weights(frequencies_known_hz: Array, frequencies_wanted_hz: Ar
 def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
     """Return (tones, 2) all tones, in Hz and dB HL, that a task allows at these frequencies.
 
-    Levels are multiples of the step. The tones are sorted by frequency, then by level.
-
-    Raises
-    ------
-    ValueError
-        There is none.
+    Levels are multiples of the step. The tones are sorted by frequency, then by level. A
+    `ValueError`: there is none.
     """
     low_hz, high_hz = task.frequency_range_hz
     low_db_hl, high_db_hl = task.level_limits_db_hl
@@ -192,13 +188,7 @@ def binary_entropy_bits(p: Array) -> Array:
 
 
 def checked_number(name: str, value: float, low: float, high: float) -> float:
-    """Return value as a float, or say which argument lies outside [low, high].
-
-    Raises
-    ------
-    ValueError
-        The value is no number, NaN, or outside; the message names it, and what is allowed.
-    """
+    """Return value as a float, or say which argument lies outside [low, high], or is no number."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -22,21 +22,10 @@ ALLOWED: Final = "allowed are two of numbers, one for each frequency"
 
 
 class OwnMethod:
-    """A method of somebody's own; it gives what the method gives, or refuses it.
+    """A method of somebody's own, by its name; it gives what the method gives, or refuses it.
 
-    Parameters
-    ----------
-    name : str
-        Of the method, for messages.
-    make : callable
-        Makes it of a task.
-    task : Task
-
-    Raises
-    ------
-    HostError
-        From every method: theirs raised something else than one of `FAILURES`, or returned what the
-        interface does not allow.
+    Every method raises a `HostError` where theirs raised something else than one of `FAILURES`, or
+    returned what the interface does not allow.
     """
 
     def __init__(self, name: str, make: Callable[[Task], Any], task: Task) -> None:
@@ -57,7 +46,6 @@ class OwnMethod:
         return tone
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
-        """Give it an answer."""
         self._call("observe", self._method.observe, frequency_hz, level_db_hl, heard)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:

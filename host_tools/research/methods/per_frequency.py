@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.laplace.prior import mean_line
+from firmware_py.inference.laplace.model import mean_line
 from firmware_py.inference.scales import scale_named
 from host_tools.research.methods.interface import Array, Stimulus, Task, interpolate
 
@@ -71,13 +71,8 @@ def normal_prior(grid_db_hl: Array, mean_db_hl: float) -> Array:
 class PerFrequency(ABC):
     """A method with a posterior of its own at each of a few frequencies.
 
-    Parameters
-    ----------
-    task : Task
-    step_db : float
-        Between the possible thresholds.
-    *others : tuple of float
-        Prior probabilities of every other parameter.
+    Possible thresholds are `step_db` apart; `others` are the prior probabilities of every other
+    parameter.
     """
 
     def __init__(self, task: Task, step_db: float, *others: tuple[float, ...]) -> None:

@@ -55,7 +55,6 @@ class Population:
     sex: tuple[Sex, ...]
 
     def __len__(self) -> int:
-        """Return the number of ears."""
         return len(self.person)
 
     @property
@@ -68,10 +67,7 @@ class Population:
     def pta4_db_hl(self) -> Array:
         """Return (n,) the mean at 0.5, 1, 2 and 4 kHz, a limit counted as it is; NaN: not known.
 
-        Raises
-        ------
-        PopulationError
-            One of the four frequencies is not in the table.
+        A `PopulationError`: one of the four frequencies is not in the table.
         """
         missing = [f for f in PTA4_FREQUENCIES_HZ if f not in self.frequencies_hz]
         if missing:
@@ -107,13 +103,7 @@ class Population:
         )
 
     def complete(self, *, censored: bool = True) -> "Population":
-        """Return the ears measured at every frequency.
-
-        Parameters
-        ----------
-        censored : bool
-            Keep those that heard nothing at the limit of some frequency.
-        """
+        """Return the ears measured at every frequency; a limit will do, unless told otherwise."""
         kept = self.measured if censored else self.measured & ~self.censored
         return self.select(np.flatnonzero(kept.all(axis=1)))
 
@@ -122,11 +112,6 @@ class Population:
 
         On which side a person is depends on the person and the seed only, not on who else is in the
         table: no filter of the table moves anyone from one side to the other.
-
-        Raises
-        ------
-        ValueError
-            `fraction` is not within 0 to 1.
         """
         if not 0.0 <= fraction <= 1.0:
             raise ValueError(f"fraction is {fraction!r}; allowed is 0 to 1")
@@ -148,13 +133,8 @@ def population_of(table: Table, route: str = AIR) -> Population:
 
     The audiometer is taken to have ended at 120 dB HL below 8 kHz and at 110 from there on, as with
     NHANES, or at the highest threshold in the table, if that is higher; but where the table says
-    the limit of a no response, at that. Where nobody is named every row is a person of its own.
-
-    Raises
-    ------
-    PopulationError, AudiogramError
-        The table has no rows or no thresholds by this route, or a row or a value is not what it has
-        to be; the message says where.
+    the limit of a no response, at that. Where nobody is named every row is a person of its own. An
+    error says where a row or a value is not what it has to be.
     """
     ears = list(table.all_ears())
     if not ears:

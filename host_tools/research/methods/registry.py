@@ -45,13 +45,7 @@ class Learned:
 
     @classmethod
     def from_json(cls, values: Values) -> "Learned":
-        """Return what `as_json` returned the JSON values of.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            The values are something else.
-        """
+        """Return what `as_json` returned the JSON values of."""
         patterns, mixture = values["patterns"], values["mixture"]
         return cls(
             None if patterns is None else Patterns(**_arrays(patterns)),
@@ -99,13 +93,7 @@ def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Me
 
 
 def objective_named(name: str) -> type[Objective]:
-    """Return the objective of somebody's own that a text names.
-
-    Raises
-    ------
-    HostError
-        There is none, or it is no `Objective`.
-    """
+    """Return the objective of somebody's own that a text names, or refuse it."""
     try:
         found: type[Objective] = class_named(name, OBJECTIVES, WANTED_OF_OBJECTIVE)
     except OwnCodeError as error:
@@ -118,13 +106,7 @@ def objective_named(name: str) -> type[Objective]:
 
 
 def check_objective(name: str) -> None:
-    """Refuse an objective of somebody's own that cannot choose a first tone.
-
-    Raises
-    ------
-    HostError
-        As `objective_named` says; it raised something, or chose a tone that there is not.
-    """
+    """Refuse an objective of somebody's own that raises something, or chooses no tone there is."""
     method = GpPta(Task(objective=objective_named(name)))
     try:
         tone = method.next_stimulus()
@@ -142,13 +124,7 @@ def sources(methods: Iterable[str], objective: str) -> dict[str, str]:
 
 
 def check_method_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, or refuse them.
-
-    Raises
-    ------
-    HostError
-        One is no method or is there twice, or there is none.
-    """
+    """Return the names, or refuse them: one is no method or there twice, or there is none."""
     names = tuple(names)
     for name in names:
         _check_name(name)
@@ -186,13 +162,7 @@ def _check_name(name: str) -> None:
 
 
 def learn(names: Iterable[str], population: Population) -> Learned:
-    """Learn what these methods need from a population, and nothing else.
-
-    Raises
-    ------
-    HostError
-        The population is too small.
-    """
+    """Learn what these methods need from a population, or refuse one that is too small."""
     wanted = set(names) & set(METHODS_LEARNED)
     try:
         return Learned(

@@ -149,7 +149,6 @@ class Answers:
         return len(self.h)
 
     def add(self, octaves: float, h: float, heard: bool) -> None:
-        """Append one answer."""
         false_alarm_rate, lapse_rate = self._variant.false_alarm_rate, self._variant.lapse_rate
         honest = 1.0 - false_alarm_rate - lapse_rate
         answer = [1.0, 0.0, false_alarm_rate, honest] if heard else [-1.0, 0.0, lapse_rate, honest]
@@ -246,12 +245,7 @@ def _update(inverse_curvature: Array, step: Array, change: Array) -> Array:
 class SongGp:
     """The classifier of Song, Barbour and colleagues on one ear (see the module).
 
-    Parameters
-    ----------
-    task : Task
-        Its noise and rates are not used: the slope is learned, and lapses are the variant's.
-    variant : Variant
-        `BARBOUR` or `SCHLITTENLACHER`.
+    Noise and rates of the task are not used: the slope is learned, and lapses are the variant's.
     """
 
     def __init__(self, task: Task, variant: Variant = BARBOUR) -> None:
@@ -273,7 +267,6 @@ class SongGp:
         self._fit = self._answers.fit(self._start, np.zeros((2, 1)))
 
     def next_stimulus(self) -> Stimulus:
-        """Return the tone of the largest mutual information; the method does not end."""
         count = len(self._answers) - 1
         if count < INITIAL_TONES:
             return self._halton(count + 1)
@@ -285,13 +278,7 @@ class SongGp:
         return Stimulus(float(self._candidates_hz[i]), float(self._levels_db_hl[j]))
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
-        """Take one answer, to any tone, and fit everything anew.
-
-        Raises
-        ------
-        FitError
-            The posterior could not be computed; nothing has changed.
-        """
+        """Take one answer, to any tone, and fit anew; after a `FitError` nothing has changed."""
         frequency_hz, level_db_hl, heard = self._task.check(frequency_hz, level_db_hl, heard)
         h = (level_db_hl - self._middle_db_hl) / LEVEL_UNIT_DB
         answers = copy(self._answers)

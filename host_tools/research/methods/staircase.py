@@ -83,7 +83,6 @@ class _Limited:
 
     @property
     def at_floor(self) -> bool:
-        """Return whether there is no lower level."""
         return self.level_db_hl <= self._low
 
     def note(self, heard: bool) -> None:
@@ -91,7 +90,6 @@ class _Limited:
         self._silent_at_limit = self._silent_at_limit + 1 if silent else 0
 
     def move(self, step_db: float) -> None:
-        """Go up or down, as far as the limits let."""
         self.level_db_hl = self._clip(self.level_db_hl + step_db)
 
     def _clip(self, level_db_hl: float) -> float:
@@ -217,25 +215,11 @@ class Staircase:
     it downwards, and last what lies between two octaves whose thresholds differ by 20 dB or more.
     Each frequency but the first begins 10 dB above the threshold of the nearest one that is known.
 
-    Parameters
-    ----------
-    task : Task
-        Its noise and rates are not used.
-    subtract_bias : bool
-        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
-
-    Attributes
-    ----------
-    findings : dict
-        Frequency in Hz to `StaircaseThreshold`, for every frequency that is done.
-    retest_difference_db : float or None
-        Second result at 1 kHz minus the first one; what to do about 10 dB and more (ISO 8253-1 has
-        further frequencies repeated) is left to the reader.
-
-    Raises
-    ------
-    ValueError
-        1000 Hz is not among the frequencies.
+    Noise and rates of the task are not used; a `ValueError`: it has no 1000 Hz. `subtract_bias`
+    takes off the 2.5 dB by which an ascending staircase lies above the 50 % point. `findings` has
+    every frequency that is done; `retest_difference_db` is the second result at 1 kHz minus the
+    first one, and what to do about 10 dB and more (ISO 8253-1 has further frequencies repeated) is
+    left to the reader.
     """
 
     familiarisation: type[_Familiarisation]
@@ -268,13 +252,7 @@ class Staircase:
         return Stimulus(self._plan[0], self._stage().tone.level_db_hl)
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
-        """Take the answer to one tone into account, as in `Method`.
-
-        Raises
-        ------
-        ValueError
-            The tone is not the one that was to be played: a staircase goes its own way only.
-        """
+        """Take the answer to the tone that was to be played: a staircase goes its own way only."""
         *tone, heard = self._task.check(frequency_hz, level_db_hl, heard)
         wanted = self.next_stimulus()
         if wanted is None:

@@ -11,15 +11,12 @@ from firmware_py.inference.laplace.basis import (
     functions_needed,
 )
 from tests import reference
-from tests.budget import quick
-from tests.inference.laplace.laplace_state import random_data_set, run_kernels
 from tests.reference import FloatArray
 
 LENGTHS_BARK = [1.5, 2.0, 3.0, 4.0, 7.0, 12.0, 40.0]
 LOW, HIGH = reference.warp([125.0, 8000.0])
 INTERVAL = Interval(0.5 * (LOW + HIGH), 0.5 * (HIGH - LOW))
 MOST = 70  # functions, at 1.5 Bark
-EXACT_DB = 1e-6
 
 
 def _functions(x: FloatArray, length: float, sd_db: float = 1.0) -> FloatArray:
@@ -54,20 +51,3 @@ def test_functions_are_few_and_fewer_for_longer_lengths() -> None:
     assert 0 < counts[0] <= MOST
     assert counts[3] <= 28  # at 4 Bark, where the search begins
     assert functions_needed(1.5, INTERVAL.half_width, counts[0] - 1) == 0
-
-
-@pytest.mark.parametrize("length", quick(LENGTHS_BARK, 4.0))
-def test_thresholds_are_those_of_the_dense_matrix(length: float) -> None:
-    rng = np.random.default_rng(20260110)
-    x_star = np.linspace(LOW, HIGH, 128)
-    for trials in (MOST, 128):
-        data = random_data_set(rng, trials, "consistent", "bark")
-        data = data._replace(length=length, sd_db=15.0, noise_db=np.full(trials, 2.0))
-        found = run_kernels(data, x_star)
-        dense = run_kernels(data, x_star, dense=True)
-
-        assert 0 < found.rank < trials
-        assert dense.rank == 0
-        assert_allclose(found.mean_db_hl, dense.mean_db_hl, rtol=0.0, atol=EXACT_DB)
-        assert_allclose(found.sd_db, dense.sd_db, rtol=0.0, atol=EXACT_DB)
-        assert found.log_evidence == pytest.approx(dense.log_evidence, abs=EXACT_DB)

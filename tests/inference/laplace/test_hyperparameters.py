@@ -2,21 +2,14 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from scipy import optimize
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.laplace import arrays
-from firmware_py.inference.laplace import hyperparameters as search
-from firmware_py.inference.laplace.hyperparameters import (
-    ascent_direction,
-    reset_curvature,
-    update_curvature,
-)
+from tests import reference
 from tests.budget import quick
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
 from tests.inference.models import PAPER, evaluations_of, length_and_sd_of
-from tests.reference import FloatArray, ReferenceEstimator, Scale
+from tests.reference import FloatArray, Scale
 
 OBJECTIVE_NATS = 1e-6
 GRADIENT_MAX = 3e-3  # a gradient g is worth about g^2/8 nats
@@ -27,18 +20,26 @@ class Judge:
     """The reference's objective for the answers so far."""
 
     def __init__(self, scale: Scale = "bark") -> None:
-        self.estimator = ReferenceEstimator(scale=scale, candidate_frequencies_hz=[1000.0])
-        self.bounds = self.estimator._log_bounds
+        lengths = [reference.length_in_units_of(scale, b) for b in reference.LENGTH_BOUNDS_BARK]
+        self.bounds = np.log([lengths, reference.SD_BOUNDS_DB])
+        self._scale, self._answers, self._weights_db = scale, list[Answer](), np.zeros(0)
 
     def take(self, answer: Answer) -> None:
-        """Note an answer, without the reference's own search."""
-        self.estimator._frequency_hz.append(answer.frequency_hz)
-        self.estimator._level_db_hl.append(answer.level_db_hl)
-        self.estimator._heard.append(answer.heard)
+        self._answers.append(answer)
 
     def objective(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        length, sd_db = np.exp(theta)
-        return self.estimator.objective(float(length), float(sd_db))
+        """Return it and its gradient; it begins where the last one ended."""
+        frequency_hz, level_db_hl, heard = zip(*self._answers, strict=True)
+        intercept_db_hl, slope_db = reference.prior_mean_line(self._scale)
+        length, sd_db = np.exp(theta).tolist()
+        found = reference.laplace(
+            reference.warp(frequency_hz, self._scale), level_db_hl, np.array(heard),
+            lambda x: intercept_db_hl + slope_db * x, length, sd_db,
+            reference.RESPONSE_NOISE_DB,
+            np.pad(self._weights_db, (0, len(heard) - len(self._weights_db))),
+        )  # fmt: skip
+        self._weights_db = found.weights_db
+        return found.log_evidence, found.gradient
 
     def gain_from(self, theta: FloatArray) -> float:
         """Return how much higher L-BFGS-B, as tight as it gets, climbs from theta."""
@@ -112,61 +113,3 @@ def test_evaluations_of_a_trial_are_few() -> None:
             evaluations.append(evaluations_of(estimator))
     assert max(evaluations) <= EVALUATIONS_MAX
     assert np.mean(evaluations) <= 8.0
-
-
-class TestQuasiNewton:
-    """The parts of the search on a quadratic objective -(theta - c)' A (theta - c)/2."""
-
-    A = np.array([[3.0, -1.2], [-1.2, 0.9]])
-    BOX = np.array([[-2.0, -2.0], [2.0, 2.0], [0.0, 0.0]])
-
-    def _direction(
-        self, theta: FloatArray, gradient: FloatArray, curvature: FloatArray | None = None
-    ) -> FloatArray:
-        inverse = np.linalg.inv(self.A) if curvature is None else curvature
-        state, direction = np.zeros(arrays.SEARCH_ENTRIES), np.zeros(2)
-        state[arrays.CURVATURE : arrays.CURVATURE + 3] = inverse[[0, 0, 1], [0, 1, 1]]
-        ascent_direction(theta, gradient, self.BOX, state, direction)
-        return direction
-
-    def test_with_the_right_curvature_one_step_arrives(self) -> None:
-        theta, centre = np.array([0.1, 0.2]), np.array([0.3, -0.1])
-        direction = self._direction(theta, -self.A @ (theta - centre))
-        assert_allclose(theta + direction, centre, rtol=1e-12)
-
-    @pytest.mark.parametrize(("held", "free"), [(0, 1), (1, 0)])
-    @pytest.mark.parametrize("bound", [-2.0, 2.0])
-    def test_along_a_bound_too(self, held: int, free: int, bound: float) -> None:
-        theta = np.zeros(2)
-        theta[held], theta[free] = bound, 0.3
-        gradient = np.zeros(2)
-        gradient[held], gradient[free] = np.sign(bound) * 5.0, -0.2
-        direction = self._direction(theta, gradient)
-        assert direction[held] == 0.0
-        assert direction[free] == pytest.approx(-0.2 / self.A[free, free])
-
-    def test_steps_are_bounded(self) -> None:
-        direction = self._direction(np.zeros(2), np.array([3.0, -9.0]), np.eye(2) * 100.0)
-        assert_allclose(direction, [search.STEP_MAX / 3.0, -search.STEP_MAX])
-
-    def test_update_satisfies_the_secant_equation(self) -> None:
-        state = np.zeros(arrays.SEARCH_ENTRIES)
-        reset_curvature(state)
-        for step in (np.array([0.1, 0.05]), np.array([-0.02, 0.2])):
-            change = self.A @ step
-            update_curvature(step, change, state)
-            h00, h01, h11 = state[arrays.CURVATURE : arrays.CURVATURE + 3]
-            inverse = np.array([[h00, h01], [h01, h11]])
-            assert_allclose(inverse @ change, step, rtol=1e-12)
-            assert np.all(np.linalg.eigvalsh(inverse) > 0.0)
-
-    def test_without_concavity_steps_grow_and_then_start_anew(self) -> None:
-        state, fresh = (np.zeros(arrays.SEARCH_ENTRIES) for _ in range(2))
-        reset_curvature(state)
-        reset_curvature(fresh)
-        step, change = np.array([0.1, 0.0]), np.array([-0.3, 0.0])
-        update_curvature(step, change, state)
-        assert_allclose(state, search.CURVATURE_GROWTH * fresh)
-        for _ in range(20):
-            update_curvature(step, change, state)
-            assert np.max(state) <= search.CURVATURE_MAX

@@ -5,9 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from firmware_py.inference.kernel import CONVERGED
-from firmware_py.inference.laplace.arrays import VECTORS, Covariance, Interval, Trials
-from firmware_py.inference.laplace.arrays import State as Arrays
-from firmware_py.inference.laplace.posterior import covariance_of, predict
 from tests import reference
 from tests.inference.laplace.laplace_state import (
     RELATIVE,
@@ -25,7 +22,6 @@ KINDS = [
     "random", "consistent", "repeated tones", "one frequency", "contradictory", "noise of its own",
 ]  # fmt: skip
 SIZES = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 128]
-STEPS = (4e-3, 2e-3)  # of the finite differences, in log length and log SD
 PREDICTED_HZ = np.array([125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0])
 
 
@@ -66,14 +62,6 @@ def test_agrees_with_the_reference(kind: str, scale: Scale) -> None:
         _agrees(random_data_set(rng, trials, kind, scale))
 
 
-@pytest.mark.thorough
-def test_agrees_at_every_number_of_trials() -> None:
-    rng = np.random.default_rng(20260102)
-    for trials in range(1, 129):
-        kind, scale = KINDS[trials % len(KINDS)], SCALES[trials % len(SCALES)]
-        _agrees(random_data_set(rng, trials, kind, scale))
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_agrees_with_60_digits(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases, some far out on a cliff, that mpmath has computed for the reference."""
@@ -92,55 +80,6 @@ def test_agrees_with_60_digits(case: Case, monkeypatch: pytest.MonkeyPatch) -> N
     assert_allclose(state.gradient, case.gradient, rtol=1e-9, atol=1e-9 * size + 1e-14)
     assert_allclose(state.mean_db_hl, case.mean_db_hl, rtol=1e-9)
     assert_allclose(state.sd_db, case.predicted_sd_db, rtol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["consistent", "repeated tones", "noise of its own"])
-def test_gradient_is_that_of_the_evidence(kind: str) -> None:
-    rng = np.random.default_rng(20260103)
-    for trials in (1, 4, 16, 40):
-        data = random_data_set(rng, trials, kind, "bark")
-        data = data._replace(noise_db=np.maximum(data.noise_db, 1.0), length=4.0, sd_db=15.0)
-
-        def evidence(log_factors: FloatArray, data: DataSet = data) -> float:
-            length_factor, sd_factor = np.exp(log_factors)
-            moved = data._replace(length=data.length * length_factor, sd_db=data.sd_db * sd_factor)
-            return run_kernels(moved, np.zeros(1)).log_evidence
-
-        def slope(direction: FloatArray) -> float:  # central differences, Richardson once
-            d = [(evidence(h * direction) - evidence(-h * direction)) / (2.0 * h) for h in STEPS]
-            return (4.0 * d[1] - d[0]) / 3.0
-
-        gradient = run_kernels(data, np.zeros(1)).gradient
-        size = max(1.0, abs(data.posterior().log_evidence))
-        assert_allclose(gradient, [slope(e) for e in np.eye(2)], rtol=1e-6, atol=1e-9 * size)
-
-
-def test_no_answers_leave_the_prior() -> None:
-    mean_db, sd_db = np.ones(3), np.ones(3)
-    empty, matrix = np.zeros(0), np.zeros((0, 0))
-    status = predict(
-        0, 0, Trials(*[empty] * 4), np.array([1.0, 5.0, 20.0]), Covariance(4.0, 12.0),
-        Interval(10.0, 10.0),
-        Arrays(
-            matrix, empty, empty, matrix, np.zeros((VECTORS, 0)), np.zeros((0, 3)), matrix
-        ),
-        mean_db, sd_db,
-    )  # fmt: skip
-
-    assert status == CONVERGED
-    assert_allclose(mean_db, 0.0)
-    assert_allclose(sd_db, 12.0, rtol=1e-15)
-
-
-def test_covariance_is_symmetric_and_as_the_equation_says() -> None:
-    rng = np.random.default_rng(20260104)
-    x = rng.uniform(0.0, 20.0, 40)
-    k = np.full((41, 41), np.nan)
-    covariance_of(x, Covariance(3.0, 12.0), k)
-
-    assert_allclose(k[:40, :40], reference.kernel(x, x, 3.0, 12.0), rtol=1e-14)
-    assert np.array_equal(k[:40, :40], k[:40, :40].T)
-    assert np.all(np.isnan(k[40]) & np.isnan(k[:, 40]))
 
 
 def test_warm_start_ends_where_a_cold_one_does() -> None:

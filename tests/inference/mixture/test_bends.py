@@ -13,15 +13,11 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.mixture.population_prior import shipped_prior
-from tests.budget import either, quick
+from tests.budget import quick
 from tests.inference.mixture.mixture_state import (
     LISTENERS,
     Answer,
-    Twin,
-    between_db2,
     data_of,
-    hypotheses_of,
     told_listener,
     twin,
     unknowns_of,
@@ -29,7 +25,7 @@ from tests.inference.mixture.mixture_state import (
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
-from tests.reference_mixture import Data, Listener, importance_sampling
+from tests.reference_mixture import Data, Listener
 
 SEED = 20261122
 SHARP, USUAL = told_listener(1.7, 0.01, 0.01), told_listener(3.0, 0.03, 0.03)
@@ -127,44 +123,6 @@ def test_answers_off_the_knots_leave_what_the_exact_posterior_has(name: str) -> 
     if listener is not None:
         assert correlation == pytest.approx(expected.correlation, abs=0.03)
         assert estimator.log_evidence == pytest.approx(expected.log_evidence, abs=0.02)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("asked_hz", "unasked_hz"),
-    [(1225.0, 1500.0), (1100.0, 2000.0), (70.0, 125.0), (9e3, 14e3)],
-)
-def test_one_frequency_tells_of_another_as_exactly(asked_hz: float, unasked_hz: float) -> None:
-    """Of the same interval, of the knot beside it, and beyond the knots: all are one curve."""
-    estimator, data = twin(_answers([asked_hz], 25.0, USUAL, 30, 2), USUAL, **WIDE)
-    expected = exact(data, [asked_hz, unasked_hz], either(401, 801))
-    mean_db_hl, sd_db = estimator.threshold([asked_hz, unasked_hz])
-    assert np.all(np.abs(mean_db_hl - expected.mean_db_hl) <= 0.03 * expected.sd_db)
-    assert_allclose(sd_db, expected.sd_db, rtol=0.05)
-
-
-def test_a_session_on_and_off_knots_against_importance_sampling() -> None:
-    """Tones anywhere, at knots and between them and beyond, few of each, and lapses among them.
-
-    What it is off by is expectation propagation's (see test_posterior.py), not the bends'.
-    """
-    asked = [1000.0, 2000.0, 500.0, 1225.0, 1225.0, 4000.0, 5000.0, 90.0, 9500.0, 1400.0] * 2
-    rng = np.random.default_rng([SEED, 5])
-    answers: list[Answer] = []
-    for frequency_hz in asked:
-        level_db_hl = float(np.round(rng.normal(25.0, 8.0)))
-        answers.append((frequency_hz, level_db_hl, bool(level_db_hl + rng.normal(0.0, 3.0) > 25.0)))
-    estimator, data = twin(answers, USUAL, **WIDE)
-    sampled = importance_sampling(data, *hypotheses_of(estimator), 60000, rng)
-    share, means, _ = hypotheses_of(estimator)
-    mean = share @ means
-    second = share @ (np.diagonal(hypotheses_of(estimator)[2], axis1=1, axis2=2) + means**2)
-    off_sd = np.max(np.abs(mean - sampled.mean_db_hl) / sampled.sd_db)
-    wider = np.max(np.abs(np.sqrt(second - mean**2) / sampled.sd_db - 1.0))
-    print(f"\noff by {off_sd:.3f} SD, SD by {wider:.1%}; effective {sampled.effective_size:.0f}")
-    assert sampled.effective_size >= 2000.0
-    assert off_sd <= 0.15
-    assert wider <= 0.28
 
 
 # --- when the bends are taken in -----------------------------------------------------------------
@@ -298,37 +256,3 @@ def test_joint_posterior_is_that_of_knots_and_bends(off: bool) -> None:
     assert_allclose(found_mean, mean @ rows.T, rtol=1e-11)
     expected = rows @ covariance @ rows.T
     assert_allclose(found_covariance, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_deviations_of_one_interval_go_together_and_of_two_do_not() -> None:
-    """Of the prior: what the joint posterior has beyond the straight lines."""
-    estimator = ThresholdEstimator(prior=POPULATION, **WIDE)
-    frequencies_hz = [1200.0, 1700.0, 2400.0, 60.0, 90.0]
-    _, _, covariances = estimator.joint_threshold(frequencies_hz)
-    line = data_of(POPULATION, False, LISTENERS, wanders=True)
-    octaves, knots = np.log2(frequencies_hz), np.log2(KNOTS_HZ)
-    b = np.array([[np.interp(at, knots, e) for e in np.eye(len(knots))] for at in octaves])
-    beyond = covariances - b @ line.covariance_db2 @ b.T
-    bow = np.sqrt([between_db2(f, POPULATION) for f in frequencies_hz])
-    together = np.kron(np.diag([1.0, 0.0]), np.ones((2, 2)))  # 1200 and 1700 Hz
-    expected = np.zeros((5, 5))
-    expected[:4, :4] = together
-    expected[2, 2] = 1.0
-    expected[3:, 3:] = 1.0
-    assert_allclose(beyond, np.tile(expected * np.outer(bow, bow), (4, 1, 1)), atol=1e-9)
-
-
-def test_the_shipped_prior_off_the_knots_is_exact_too() -> None:
-    """Fifteen components, one of them any shape: told, 30 answers at 1225 Hz and 30 at 3400."""
-    prior = shipped_prior().within(125.0, 8000.0)
-    for frequency_hz in (1225.0, 3400.0):
-        answers = _answers([frequency_hz], 40.0, USUAL, 30, int(frequency_hz))
-        found: Twin = twin(answers, USUAL, prior)
-        expected = exact(found.data, [frequency_hz], 8001)
-        mean_db_hl, sd_db = found.estimator.threshold([frequency_hz])
-        off_sd = abs(mean_db_hl[0] - expected.mean_db_hl[0]) / expected.sd_db[0]
-        print(f"\n{frequency_hz:g} Hz: SD {sd_db[0]:.3f} of {expected.sd_db[0]:.3f} dB; "
-              f"mean off by {off_sd:.3f} SD")  # fmt: skip
-        assert expected.sd_db[0] < 2.0
-        assert off_sd <= 0.05
-        assert sd_db[0] == pytest.approx(expected.sd_db[0], rel=0.06)

@@ -1,6 +1,7 @@
 """From hypotheses to what is said: weights, moments, quantiles, between the knots and beyond."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +17,11 @@ from firmware_py.inference.mixture.arrays import (
     Places,
     Prior,
 )
+from firmware_py.inference.mixture.asked import whole_size
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.mixture.posterior import check_prior, sum_out_listeners, weigh
 from firmware_py.inference.mixture.prediction import quantile
 from tests.inference.mixture.mixture_state import (
-    LISTENERS,
     SimulatedEar,
     between_db2,
     hypotheses_of,
@@ -32,7 +33,7 @@ from tests.inference.mixture.mixture_state import (
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
-from tests.reference_mixture import Listener, probability, row_of
+from tests.reference_mixture import Listener, row_of
 
 SEED = 20260501
 ANSWERS = session_with(
@@ -68,15 +69,6 @@ def test_mean_and_sd_are_those_of_all_hypotheses() -> None:
         variance = weight @ (sd**2 + (mean - expected) ** 2)
         assert mean_db_hl[i] == pytest.approx(expected, rel=1e-11)
         assert sd_db[i] == pytest.approx(math.sqrt(variance), rel=1e-11)
-
-
-def test_beyond_the_knots_the_curve_is_flat_and_ever_less_known() -> None:
-    estimator = _after()
-    mean_db_hl, sd_db = estimator.threshold([50.0, 62.5, 125.0, 8000.0, 16000.0])
-    assert_allclose(mean_db_hl[:2], mean_db_hl[2], rtol=1e-12)
-    assert mean_db_hl[4] == pytest.approx(mean_db_hl[3], rel=1e-12)
-    assert sd_db[1] ** 2 == pytest.approx(sd_db[2] ** 2 + 150.0, rel=1e-11)
-    assert sd_db[4] ** 2 == pytest.approx(sd_db[3] ** 2 + 150.0, rel=1e-11)
 
 
 @pytest.mark.parametrize("probability_", [0.5, 0.95, 0.999])
@@ -180,25 +172,25 @@ def test_a_prior_with_a_covariance_that_is_none_is_noticed() -> None:
     assert check_prior(prior, scratch_for(5, 1)) == NOT_POSITIVE_DEFINITE
 
 
-def test_probability_heard_is_near_that_of_all_hypotheses() -> None:
-    """One expected listener stands for all of them: how far that is off is printed."""
-    estimator = _after()
-    worst = 0.0
-    for frequency_hz in (180.0, 1000.0, 5000.0):
-        weight, mean, sd = _components_at(estimator, frequency_hz)
-        before = -1.0
-        for level_db_hl in np.linspace(-10.0, 120.0, 27):
-            found = estimator.probability_heard(frequency_hz, float(level_db_hl))
-            expected = 0.0
-            for h, (p, m, s) in enumerate(zip(weight, mean, sd, strict=True)):
-                who = LISTENERS[h // len(POPULATION.components)]
-                spread_db = math.hypot(s, who.noise_db)
-                expected += p * float(probability(1, level_db_hl, np.array(m), spread_db, who, 0.0))
-            worst = max(worst, abs(found - expected))
-            assert found >= before
-            before = found
-    print(f"\nprobability_heard is off by at most {worst:.4f}")
-    assert worst <= 0.03
+@pytest.mark.parametrize(
+    "told", [{}, {"response_noise_db": 2.0, "lapse_rate": 0.02, "false_alarm_rate": 0.02}]
+)
+def test_what_fills_up_stays_as_the_prior_has_it(told: dict[str, Any]) -> None:
+    """An unknown that nothing depends on, so that there are whole lanes: no answer tells of it."""
+    estimator = ThresholdEstimator(prior=POPULATION, **told)
+    w = mixture_of(estimator).workspace
+    filled = w.prior.covariance.shape[1]
+    assert filled == whole_size(filled) > len(KNOTS_HZ)
+    rng = np.random.default_rng(SEED)
+    for _ in range(12):
+        frequency_hz = float(rng.choice(KNOTS_HZ))
+        estimator.observe(frequency_hz, float(rng.uniform(0.0, 60.0)), bool(rng.random() < 0.5))
+    w = mixture_of(estimator).workspace
+    for k in range(len(KNOTS_HZ), filled):
+        assert np.all(w.mixture.mean_db_hl[:, k] == 0.0)
+        assert_allclose(w.mixture.covariance[:, k, k], 1.0, rtol=1e-12)
+        others = [a for a in range(filled) if a != k]
+        assert_allclose(w.mixture.covariance[:, k, others], 0.0, atol=1e-12)
 
 
 def test_prior_of_one_component_and_one_listener_is_a_gaussian() -> None:

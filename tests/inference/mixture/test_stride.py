@@ -27,9 +27,9 @@ def test_it_goes_down_after_answers_that_were_heard() -> None:
 
 
 def test_it_halves_what_is_left_between_two_sides() -> None:
-    answers = [(60.0, True), (20.0, False), (30.0, False), (40.0, False)]
-    assert strode(42.0, answers, *RULE) == 50.0
-    assert strode(55.0, answers, *RULE) == 55.0  # further than half already
+    answers = [(48.0, True), (20.0, False), (30.0, False), (40.0, False)]
+    assert strode(42.0, answers, *RULE) == 44.0  # not 50, by the stride
+    assert strode(46.0, answers, *RULE) == 46.0  # further than half already
 
 
 @pytest.mark.parametrize("heard", [True, False])

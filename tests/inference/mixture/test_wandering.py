@@ -140,14 +140,6 @@ def test_rates_of_one_answer_mix_attention_missing_and_pressing(
         assert least == PROBABILITY_MIN
 
 
-@pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
-def test_the_probabilities_of_all_answers_while_away_are_1(half_width_db: float) -> None:
-    presses = buttons(half_width_db)
-    for given in (while_missing, while_pressing):
-        pressed = sum(given(a, presses) for a in ((HEARD, UNSURE) if half_width_db else (HEARD,)))
-        assert given(SILENT, presses) + pressed == pytest.approx(1.0, rel=1e-15)
-
-
 def test_who_is_told_to_lapse_at_a_rate_does_not_wander() -> None:
     for told in ({"lapse_rate": 0.02}, {"false_alarm_rate": 0.02}):
         estimator = ThresholdEstimator(prior=POPULATION, **told)  # type: ignore[arg-type]
@@ -157,25 +149,3 @@ def test_who_is_told_to_lapse_at_a_rate_does_not_wander() -> None:
     other = ThresholdEstimator("gp-pta-2015")
     other.observe(1000.0, 40.0, True)
     assert_allclose(other.attended, [1.0])
-
-
-def test_answers_that_the_others_contradict_are_thought_to_be_unattended() -> None:
-    """Of someone whose threshold is known well, five loud tones in a row go unheard."""
-    estimator = ThresholdEstimator(prior=POPULATION)
-    for _ in range(5):
-        for frequency_hz in (500.0, 1000.0, 2000.0):
-            estimator.observe(frequency_hz, 20.0, True)
-            estimator.observe(frequency_hz, 5.0, False)
-    before = estimator.attended.copy()
-    for frequency_hz in (1000.0, 2000.0, 500.0, 1000.0, 2000.0):
-        estimator.observe(frequency_hz, 70.0, False)
-    attended = estimator.attended
-    (mean_db_hl,), _ = estimator.threshold([1000.0])
-
-    assert len(attended) == estimator.trial_count == 35
-    assert np.all((attended >= 0.0) & (attended <= 1.0))
-    assert np.min(before) > 0.5
-    assert np.max(attended[-4:]) < 0.5
-    assert mean_db_hl == pytest.approx(12.5, abs=5.0)
-    estimator.reset()
-    assert len(estimator.attended) == 0

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -97,21 +96,6 @@ def test_a_prior_is_learned_and_drawn(
 
 
 @pytest.mark.thorough
-def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
-    content = table.read_bytes()
-    end, other_end = os.pipe()
-    os.write(other_end, content)
-    os.close(other_end)
-
-    out = table.parent / "prior.json"
-    assert main(["learn-prior", f"/dev/fd/{end}", "-o", str(out), "--components", "1"]) == 0
-    os.close(end)
-
-    about = json.loads(out.read_text(encoding="utf-8"))["provenance"]
-    assert about["learned_from"]["sha256"] == hashlib.sha256(content).hexdigest()
-
-
-@pytest.mark.thorough
 def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
     out = table.parent / "prior.json"
     options = (
@@ -158,21 +142,6 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(
         assert picture.count(f"<!-- {words} -->") == count
 
 
-@pytest.mark.thorough
-def test_ages_and_sexes_may_be_missing(table: Path) -> None:
-    lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
-    kept = [",".join(cells[:2] + cells[4:]) for cells in lines]
-    table.write_text("\n".join(kept) + "\n", encoding="utf-8")
-
-    assert learn(table, "--components", "2") == 0
-
-    prior = PopulationPrior.from_json((table.parent / "prior.json").read_text(), "prior.json")
-    told = prior.condition(25.0, "F")
-    for before, after in zip(prior.components, told.components, strict=True):
-        assert after.weight == pytest.approx(before.weight, abs=0.02)
-        assert after.mean_db_hl == pytest.approx(before.mean_db_hl, abs=1.0)
-
-
 def test_what_is_there_is_not_overwritten(table: Path, refusal_of: Refused) -> None:
     out = table.parent / "prior.json"
     out.write_text("mine", encoding="utf-8")
@@ -210,30 +179,6 @@ def test_a_wrong_option_is_refused(
     assert not (table.parent / "prior.json").exists()
 
 
-def test_a_directory_is_not_overwritten_either(table: Path, refusal_of: Refused) -> None:
-    (table.parent / "prior.json").mkdir()
-    assert "is there already" in refusal_of(*words_for(table, "--components", "1", "--force"))
-    assert not (table.parent / "prior.svg").exists()
-
-
-@pytest.mark.thorough
-def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
-    tmp_path: Path,
-) -> None:
-    table = tmp_path / "ears.csv"
-    rng = np.random.default_rng(3)
-    losses = np.r_[np.full(88, 5.0), 80.0, 85.0]  # two of ninety: half of the weight
-    levels = 5 * np.round((losses[:, None] + rng.normal(0, 6, (90, 5))) / 5)
-    rows = [f"{i}," + ",".join(f"{level:g}" for level in row) for i, row in enumerate(levels)]
-    header = "subject," + ",".join(f"t{f}" for f in FREQUENCIES_HZ)
-    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-
-    assert learn(table, "--part", "1") == 0
-
-    about = json.loads((tmp_path / "prior.json").read_text())["provenance"]
-    assert [row["components"] for row in about["cross_validation"]] == [1]
-
-
 def test_what_is_no_prior_in_the_end_is_named_and_not_written(
     table: Path, refusal_of: Refused
 ) -> None:
@@ -255,11 +200,6 @@ def test_a_table_with_too_few_frequencies_is_refused(tmp_path: Path, refusal_of:
     assert "2 frequencies were measured in 50 people or more; allowed are 3" in why
 
 
-def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, refusal_of: Refused) -> None:
-    why = refusal_of(*words_for(tmp_path / "gone.csv"))
-    assert why.endswith("gone.csv': No such file or directory\n")
-
-
 def test_what_is_not_installed_is_named(
     table: Path, refusal_of: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,12 +211,6 @@ def test_what_is_not_installed_is_named(
 
 
 # --- The prior that ships ------------------------------------------------------------------------
-
-
-def mean_db_hl(prior: PopulationPrior) -> dict[float, float]:
-    """Of the whole mixture, at every knot."""
-    mean = np.array([c.weight for c in prior.components]) @ [c.mean_db_hl for c in prior.components]
-    return dict(zip(prior.knots_hz, mean.tolist(), strict=True))
 
 
 def test_the_shipped_prior_widens_and_is_positive_definite() -> None:
@@ -348,15 +282,3 @@ def test_the_shipped_prior_has_unusual_ears_as_they_are_made_of_the_others() -> 
         np.testing.assert_allclose(found.covariance_db2, expected.covariance_db2, atol=0.02)
         assert found.age_mean_years == pytest.approx(expected.age_mean_years, abs=2e-3)
         assert found.share_female == pytest.approx(expected.share_female, abs=2e-3)
-
-
-def test_age_and_sex_move_the_shipped_prior_the_way_they_move_people() -> None:
-    prior = shipped_prior()
-    by_age = [mean_db_hl(prior.condition(age, None)) for age in (20.0, 45.0, 75.0)]
-    woman, man = (mean_db_hl(prior.condition(60.0, sex)) for sex in ("F", "M"))
-
-    for frequency_hz in (4000.0, 6000.0, 8000.0):
-        levels = [mean[frequency_hz] for mean in by_age]
-        assert levels == sorted(levels)
-        assert levels[-1] - levels[0] > 20.0
-        assert man[frequency_hz] > woman[frequency_hz] + 1.0

@@ -16,7 +16,6 @@ from host_tools.research.learn_prior.fill import (
     prior_of,
     roughness,
     standard_gaussian,
-    walk,
 )
 from host_tools.research.learn_prior.picture import QUANTILES, curves, quantiles
 from tests.host.research.methods.listening import population
@@ -114,14 +113,6 @@ def test_a_prior_is_one_and_reads_back() -> None:
     again = at_frequencies(prior, FREQUENCIES_HZ)
     np.testing.assert_allclose(again.covariance[0], COVARIANCE)
     np.testing.assert_allclose(again.mean[1], MEAN[0] + 20.0)
-
-
-def test_a_walk_is_zero_where_it_begins() -> None:
-    knots = np.array([0.0, 1.0, 2.0, 3.0])
-
-    found = walk(knots, 1.0, 2.0, np.array([5.0]), np.array([7.0]))[0]
-
-    np.testing.assert_allclose(found, np.diag([5.0, 0.0, 0.0, 7.0]))
 
 
 def test_quantiles_are_those_of_the_mixture() -> None:

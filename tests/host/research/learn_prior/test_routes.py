@@ -89,15 +89,6 @@ def test_classes_are_found_again() -> None:
         assert_allclose(found.covariance_db2[c], expected, atol=0.25 * sd**2)
 
 
-def test_starts_elsewhere_end_in_the_same_classes() -> None:
-    gaps = drawn_gaps(600)
-
-    first, second = (learn_gaps(gaps, shares) for shares in ((0.8, 0.15, 0.05), (0.6, 0.3, 0.1)))
-
-    assert_allclose(first.mixture.mean_db, second.mixture.mean_db, atol=0.05)
-    assert_allclose(first.mixture.weight, second.mixture.weight, atol=0.002)
-
-
 def test_the_density_is_that_of_the_mixture() -> None:
     mixture = GapMixture(
         np.array([0.7, 0.3]),
@@ -114,16 +105,6 @@ def test_the_density_is_that_of_the_mixture() -> None:
         )))  # fmt: skip
 
     assert_allclose(log_density_of(gaps, mixture), expected, rtol=1e-12)
-
-
-def test_one_class_is_the_mean_and_the_covariance() -> None:
-    gaps = drawn_gaps(500)
-
-    found = learn_gaps(gaps, (1.0,)).mixture
-
-    assert_allclose(found.mean_db[0], gaps.mean(axis=0), rtol=1e-10)
-    expected = np.cov(gaps.T, bias=True) + FLOOR_DB2 * np.eye(4)
-    assert_allclose(found.covariance_db2[0], expected, rtol=1e-9)
 
 
 def test_a_prior_of_gaps_is_learned(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,15 +1,11 @@
 """Simulated listeners for the methods, and how one is measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
-from firmware_py.inference.laplace.standard_audiograms import (
-    FREQUENCIES_HZ,
-    STANDARD_AUDIOGRAMS_DB_HL,
-)
 from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.interface import Array, Method, Task
 from host_tools.research.methods.population import Population
@@ -86,40 +82,6 @@ def measure(method: Method, listener: Listener, tones: int = TONES_BOUND) -> lis
         answered.append(Answered(*tone, heard))
     assert tones < TONES_BOUND, f"{type(method).__name__} still goes on after {tones} tones"
     return answered
-
-
-def standard_errors_db(
-    make: Callable[[Task], Method], checkpoints: Sequence[int], seeds: int = 2
-) -> Array:
-    """Errors on the ten standard audiograms, noise 2 dB and rates of 1 %, which are told.
-
-    Shape: (checkpoints, ears, frequencies); a method that has ended keeps its result.
-    """
-    frequencies_hz = tuple(float(f) for f in FREQUENCIES_HZ)
-    errors_db = []
-    for audiogram in STANDARD_AUDIOGRAMS_DB_HL.values():
-        for seed in range(seeds):
-            method = make(Task(audiogram_frequencies_hz=frequencies_hz))
-            listener = Listener(
-                frequencies_hz, audiogram, 2.0, 0.01, 0.01, np.random.default_rng(seed)
-            )
-            errors_db.append(_errors_db(method, listener, checkpoints))
-    return np.array(errors_db).transpose(1, 0, 2)
-
-
-def rmse_db(errors_db: Array) -> list[float]:
-    """The mean over ears of each ear's RMSE, at every checkpoint."""
-    return [float(value) for value in np.sqrt((errors_db**2).mean(axis=2)).mean(axis=1)]
-
-
-def _errors_db(method: Method, listener: Listener, checkpoints: Sequence[int]) -> list[Array]:
-    played, errors_db = 0, []
-    for checkpoint in checkpoints:
-        played += len(measure(method, listener, checkpoint - played))
-        errors_db.append(
-            method.threshold(listener.frequencies_hz)[0] - np.array(listener.thresholds_db_hl)
-        )
-    return errors_db
 
 
 def population(

@@ -122,22 +122,6 @@ def test_the_next_tone_is_that_of_brute_force(
     assert asked_db2 < np.median(list(totals_db2.values()))
 
 
-def expected_variances_db2(method: BarthelmeMamassian, frequency_hz: float) -> Array:
-    """What the method expects of a tone of each of its levels."""
-    expected_db2: Array = method._expected_db2[method.frequencies_hz.index(frequency_hz)]
-    return expected_db2
-
-
-def test_the_expected_variances_are_those_of_brute_force(
-    measurement: tuple[BarthelmeMamassian, dict[float, BruteForce]],
-) -> None:
-    method, brute = measurement
-
-    for frequency_hz, posterior in brute.items():
-        expected = [posterior.expected_variance_db2(h) for h in method.levels_db_hl]
-        assert expected_variances_db2(method, frequency_hz) == pytest.approx(expected, rel=1e-8)
-
-
 def test_the_levels_are_whole_db_and_both_limits() -> None:
     method = BarthelmeMamassian(Task(level_limits_db_hl=(-3.5, 5.2)))
 
@@ -157,27 +141,3 @@ def test_answers_that_contradict_each_other_leave_a_posterior(rate: float) -> No
     assert np.all(np.isfinite([mean_db_hl, sd_db]))
     assert -30.0 < mean_db_hl[0] < 140.0
     assert sd_db[0] > 0.0
-
-
-@pytest.mark.thorough
-def test_the_95_percent_band_covers_as_often_as_it_says() -> None:
-    frequencies_hz = (500.0, 1000.0, 2000.0, 4000.0)
-    task = Task(audiogram_frequencies_hz=frequencies_hz)
-    random = np.random.default_rng(5)
-    covered = []
-    for _ in range(60):
-        # Ears from the method's own prior.
-        means_db_hl = [prior_mean_db_hl(f) for f in frequencies_hz]
-        ear_db_hl = np.clip(random.normal(means_db_hl, PRIOR_SD_DB), -10.0, 110.0)
-        method = BarthelmeMamassian(task)
-        measure(method, Listener(frequencies_hz, ear_db_hl.tolist(), 2.0, 0.01, 0.01, random), 20)
-        mean_db_hl, sd_db = method.threshold(frequencies_hz)
-        covered += (np.abs(mean_db_hl - ear_db_hl) <= 1.96 * sd_db).tolist()
-
-    # 240 thresholds: three standard errors are 0.042.
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.042)
-
-
-def test_a_frequency_that_is_not_measured_is_refused() -> None:
-    with pytest.raises(ValueError, match="frequency_hz is 2000; allowed are 500, 1000, 4000 Hz"):
-        BarthelmeMamassian(TASK).observe(2000.0, 30.0, True)

@@ -8,36 +8,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.simulator.audiogram import Audiogram
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
-from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
 from host_tools.research.methods.interface import Method, Task, interpolate
+from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.per_frequency import Quest
+from host_tools.research.methods.registry import make_method
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.budget import examples, quick, quick_rows
+from tests.budget import examples, quick
 from tests.host.research.methods.listening import (
     SLOPING,
-    Answered,
     EndlessCast,
+    Listener,
     measure,
-    rmse_db,
-    standard_errors_db,
 )
-
-METHODS: dict[str, Callable[[Task], Method]] = {
-    "staircase-asha": StaircaseAsha,
-    "staircase-iso": StaircaseIso,
-    "quest": Quest,
-    "barthelme-mamassian": BarthelmeMamassian,
-    "cast": EndlessCast,
-    "de-vries": DeVries,
-    "song-gp": SongGp,
-}
 
 every_method = pytest.mark.parametrize(
-    "make", quick(METHODS.values(), *(set(METHODS.values()) - {SongGp})), ids=METHODS.keys()
-)
+    "make",
+    quick(
+        [StaircaseAsha, StaircaseIso, Quest, BarthelmeMamassian, EndlessCast, DeVries, SongGp],
+        StaircaseAsha, StaircaseIso, Quest, BarthelmeMamassian, EndlessCast, DeVries,
+    ),
+)  # fmt: skip
 
 
 # Interpolation
@@ -108,10 +105,12 @@ def test_a_method_has_a_curve_before_the_first_answer_and_after_each(
 
 
 @every_method
-def test_a_method_refuses_answers_and_frequencies_outside_the_task(
+def test_a_method_refuses_what_is_outside_the_task_and_does_not_change(
     make: Callable[[Task], Method],
 ) -> None:
-    method = make(Task())
+    method, untouched = make(Task()), make(Task())
+    measure(method, SLOPING, 7)
+    measure(untouched, SLOPING, 7)
 
     with pytest.raises(ValueError, match="frequency_hz is 9000; allowed is 125 to 8000"):
         method.observe(9000, 30.0, True)
@@ -122,38 +121,37 @@ def test_a_method_refuses_answers_and_frequencies_outside_the_task(
     with pytest.raises(ValueError, match="frequencies_hz is 100; allowed is 125 to 8000"):
         method.threshold([100])
 
-
-@every_method
-def test_a_refused_answer_changes_nothing(make: Callable[[Task], Method]) -> None:
-    method, untouched = make(Task()), make(Task())
-    measure(method, SLOPING, 7)
-    measure(untouched, SLOPING, 7)
-
-    with pytest.raises(ValueError, match="allowed"):
-        method.observe(9000.0, 30.0, True)
-
-    assert _course(method) == _course(untouched)
+    assert measure(method, SLOPING, 20) == measure(untouched, SLOPING, 20)
 
 
-def _course(method: Method) -> list[Answered]:
-    return measure(method, SLOPING, 20)
+FOUND_DB = {
+    "gp-pta": 1.81,
+    "gp-pta-2015": 3.93,
+    "staircase-asha": 6.80,
+    "staircase-iso": 13.64,
+    "quest": 7.72,
+    "cast": 0.08,
+    "barthelme-mamassian": 6.52,
+    "de-vries": 1.54,
+    "song-gp": 7.21,
+    "gp-pta-untold": 2.49,
+    "gp-pta-per-second": 2.20,
+    "gp-pta-age-sex": 1.81,
+    "staircase-asha-unbiased": 7.16,
+    "staircase-iso-unbiased": 13.53,
+    "schlittenlacher-gp": 13.22,
+}
 
 
-@pytest.mark.parametrize(
-    ("make", "tones", "rmse_db_max"),
-    quick_rows(
-        [
-            (Cast, (5, 10, 15), (5.0, 1.5, 0.6)),  # they are among its patterns
-            (DeVries, (5, 10, 20), (4.5, 3.2, 2.4)),  # its prior is made of them
-            (Quest, (20, 30, 60), (7.0, 4.5, 2.2)),
-            (BarthelmeMamassian, (20, 30, 60), (7.5, 4.6, 2.2)),
-        ],
-        (Cast, (5, 10, 15), (5.0, 1.5, 0.6)),
-    ),
-)
-def test_the_standard_audiograms_are_found(
-    make: Callable[[Task], Method], tones: tuple[int, ...], rmse_db_max: tuple[float, ...]
-) -> None:
-    found_db = rmse_db(standard_errors_db(make, tones))
-    assert found_db == sorted(found_db, reverse=True)
-    assert all(found < most for found, most in zip(found_db, rmse_db_max, strict=True))
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_errs_as_much_as_it_did(name: str) -> None:
+    """RMSE of N2, N4 and S2 after 20 tones, noise 2 dB, rates of 1 %, which are told."""
+    errors_db = []
+    for audiogram in ("N2", "N4", "S2"):
+        true_db_hl = STANDARD_AUDIOGRAMS_DB_HL[audiogram]
+        method = make_method(name, Task(tones_max=20))
+        chance = np.random.default_rng(1)
+        measure(method, Listener(FREQUENCIES_HZ, true_db_hl, 2.0, 0.01, 0.01, chance), 20)
+        errors_db.append(method.threshold(FREQUENCIES_HZ)[0] - np.array(true_db_hl))
+
+    assert np.sqrt(np.mean(np.square(errors_db))) == pytest.approx(FOUND_DB[name], abs=0.05)

@@ -1,6 +1,5 @@
 """A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
 
-import json
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -13,14 +12,12 @@ from device.simulator import own_code
 from device.simulator.kinds import KindError, kind_named
 from firmware_py.platform.own_prior import OwnPrior
 from host_tools.errors import HostError
-from host_tools.main import main
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import plan_study
 from host_tools.research.study.session import run_session
-from tests.host.journals import GpPta, Refused
-from tests.host.place_of_pages import EXAMPLE, OWN_CODE
+from tests.host.journals import Refused
 from tests.own_priors import small_prior, write_prior
 
 SMALL = ("--seeds", "1", "--trials", "3", "--workers", "0")
@@ -32,16 +29,6 @@ def here(place_of_pages: Path) -> Path:
     return place_of_pages
 
 
-def study(here: Path, gp_pta: GpPta, *words: object) -> dict[str, dict[str, object]]:
-    out = here / f"study-{len([*here.iterdir()])}"
-    code, said, why = gp_pta(
-        "study", "--audiograms", "bisgaard", "-o", out, "--json", *SMALL, *words
-    )
-    assert code == 0, why
-    lines = json.loads(said.splitlines()[-1])["methods"]
-    return {line["method"]: line for line in lines}
-
-
 def session_of(method: str, **options: object) -> list[float]:
     """Return the errors of the first session of a study, tone by tone."""
     planned = plan_study(
@@ -49,14 +36,6 @@ def session_of(method: str, **options: object) -> list[float]:
     )
     chunk = planned.chunk(0)
     return run_session(chunk.jobs[0], planned.setting, chunk.learned).metrics[:, 0].tolist()
-
-
-def test_the_page_has_an_example_of_each() -> None:
-    found = {name: code.count("\n") for name, code in EXAMPLE.findall(OWN_CODE.read_text("utf-8"))}
-    assert [*found] == ["my_methods.py", "my_objectives.py", "my_listeners.py", "my_test.py"]
-    assert 30 <= found["my_methods.py"] <= 45
-    assert max(found["my_objectives.py"], found["my_listeners.py"]) <= 18
-    assert found["my_test.py"] <= 20
 
 
 def test_a_whole_test_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,17 +53,6 @@ def test_what_simulates_can_be_imported_from_one_place(name: str) -> None:
     assert getattr(simulator, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
         _ = simulator.Nobody
-
-
-@pytest.mark.thorough
-def test_all_commands_of_the_page_run(here: Path, gp_pta: GpPta) -> None:
-    found = study(here, gp_pta, "--methods", "gp-pta,my_methods:Bracket")
-    assert [*found] == ["gp-pta", "my_methods:Bracket"]
-    found = study(
-        here, gp_pta, "--methods", "gp-pta", "--objective", "my_objectives:AtThreshold",
-        "--listener", "my_listeners:Dozing",
-    )  # fmt: skip
-    assert [*found] == ["gp-pta"]
 
 
 def test_the_method_of_the_page_halves_its_brackets(here: Path) -> None:
@@ -330,14 +298,3 @@ def test_an_installed_package_gives_them_names(
     assert "schlittenlacher-gp, bracket, quest, twice, package" in refusal_of(*words, "none")
     with pytest.raises(KindError, match="no kind of listener is called 'bracket'"):
         kind_named("bracket")
-
-
-@pytest.mark.thorough
-def test_a_whole_test_is_chosen_by_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_prior(here / "prior.json")
-    told = []
-    for more in ([], ["--objective", "my_objectives:AtThreshold"], ["--prior", "prior.json"]):
-        words = ["study", "--seconds", "--audiograms", "narrow-notch", "--ears", "1", "--workers"]
-        assert main([*words, "0", "--json", *more]) == 0
-        told.append(json.loads(capsys.readouterr().out)["rows"][0]["seconds_mean"])
-    assert len({*told}) == 3

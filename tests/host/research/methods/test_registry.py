@@ -86,8 +86,3 @@ def test_the_noise_is_told_or_not() -> None:
     assert told.response_noise_db == 7.0
     assert untold.response_noise_db != 7.0
     assert GpPta(task).estimator.max_trials == 3
-
-
-def test_the_paper_knows_no_lapses() -> None:
-    with pytest.raises(ValueError, match="lapse_rate"):
-        ThresholdEstimator("gp-pta-2015", lapse_rate=0.01)

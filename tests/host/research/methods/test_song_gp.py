@@ -27,8 +27,6 @@ from tests.budget import quick
 from tests.host.research.methods.listening import (
     Listener,
     measure,
-    rmse_db,
-    standard_errors_db,
 )
 
 TASK = Task(level_limits_db_hl=(-10.0, 110.0), frequency_range_hz=(250.0, 8000.0))
@@ -135,22 +133,6 @@ def test_the_posterior_and_the_evidence_are_close_to_the_exact_ones(
     assert method._fit.log_evidence == pytest.approx(exact.log_evidence, abs=0.6 * tolerance)
 
 
-def test_without_an_answer_the_evidence_is_that_of_a_positive_slope() -> None:
-    assert make_fit(Answers(BARBOUR)).log_evidence == pytest.approx(np.log(0.5))
-
-
-def test_one_answer_is_taken_in_exactly() -> None:
-    """The chance of one answer has a closed form."""
-    given = answers(count=1)
-    given.h[0] = 1e-6  # no observation of the slope: Phi(0), whatever it is
-    c, (s1, s2, _) = HYPERPARAMETERS[0], np.exp(HYPERPARAMETERS[1:])
-    _, h, _ = ANSWERS[0]
-    variance = s2**2 + s1**2 * h**2
-
-    p_not_heard = special.ndtr(-c / np.sqrt(1.0 + variance))
-    assert make_fit(given).log_evidence == pytest.approx(np.log(0.5 * p_not_heard))
-
-
 @pytest.mark.parametrize("variant", [BARBOUR, LAPSES], ids=["probit", "lapses"])
 def test_the_gradient_of_the_evidence_is_its_finite_difference(variant: Variant) -> None:
     given = answers(variant)
@@ -160,16 +142,6 @@ def test_the_gradient_of_the_evidence_is_its_finite_difference(variant: Variant)
         up, down = (make_fit(given, HYPERPARAMETERS + sign * step) for sign in (1, -1))
         difference = (up.log_evidence - down.log_evidence) / 2e-4
         assert gradient[i] == pytest.approx(difference, rel=1e-4, abs=1e-5)
-
-
-def test_where_propagation_starts_makes_no_difference() -> None:
-    given = answers(LAPSES)
-    cold = make_fit(given)
-    other = given.fit(HYPERPARAMETERS + 0.5, np.zeros((2, len(given))))
-    warm = given.fit(HYPERPARAMETERS, other.sites)
-
-    assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-7)
-    assert warm.b == pytest.approx(cold.b, abs=1e-5)
 
 
 @pytest.mark.parametrize("status", [NOT_CONVERGED, NOT_POSITIVE_DEFINITE])
@@ -214,23 +186,6 @@ def test_the_evidence_found_is_no_less_than_what_scipy_finds_from_the_same_start
     assert np.all(found.hyperparameters >= np.array(box)[:, 0] - 1e-12)
     assert np.all(found.hyperparameters <= np.array(box)[:, 1] + 1e-12)
     assert method._fit.log_evidence >= found.log_evidence - 0.02
-
-
-@pytest.mark.thorough
-def test_the_better_of_two_searches_is_kept_after_every_answer() -> None:
-    """One goes on from the last maximum, one begins anew; either is sometimes the better."""
-    method = SongGp(TASK)
-    start = np.array([0.0, np.log(3.0), np.log(3.0), 0.0])
-    listener = replace(SLOPING, random=np.random.default_rng(2))
-    gain_nats = []
-    for _ in range(25):
-        measure(method, listener, 1)
-        given = method._answers
-        anew = maximise_evidence(given, make_fit(given, start), np.ones(4))
-        gain_nats.append(method._fit.log_evidence - anew.log_evidence)
-
-    assert min(gain_nats) == pytest.approx(0.0, abs=1e-9)
-    assert max(gain_nats) > 1e-6
 
 
 def test_schlittenlacher_learns_the_mean_only() -> None:
@@ -311,22 +266,6 @@ def test_who_hears_nothing_or_everything_is_put_at_the_limit(
 # --- The threshold -------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_the_threshold_is_where_the_latent_crosses_zero_with_its_sd_over_the_slope() -> None:
-    method = SongGp(TASK)
-    measure(method, SLOPING, 30)
-    frequencies_hz = [250.0, 700.0, 1000.0, 3333.0, 8000.0]
-
-    mean_db_hl, sd_db = method.threshold(frequencies_hz)
-
-    for frequency_hz, level_db_hl, sd in zip(frequencies_hz, mean_db_hl, sd_db, strict=True):
-        mean, covariance = predict(method, float(np.log2(frequency_hz)))
-        place = np.array([1.0, (level_db_hl - MIDDLE_DB_HL) / 10.0])
-        assert mean @ place == pytest.approx(0.0, abs=1e-6)
-        expected_db = 10.0 * np.sqrt(place @ covariance @ place) / mean[1]
-        assert sd == pytest.approx(expected_db, rel=1e-5)
-
-
 def contrary(method: SongGp) -> SongGp:
     """A listener who hears what is soft and not what is loud."""
     for frequency_hz in (300.0, 600.0, 1200.0, 2400.0, 4800.0):
@@ -345,49 +284,4 @@ def test_contrary_answers_do_not_turn_the_slope_round() -> None:
     assert method.next_stimulus() is not None
 
 
-def test_without_its_observation_the_slope_is_turned_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The alarm of the test before: the observation is what keeps the slope positive."""
-    guarded = contrary(SongGp(TASK))._predict(np.array([1000.0]))[0][-1]
-    monkeypatch.setattr(song_gp, "SLOPE_SHARPNESS", 1e-6)
-    unguarded = contrary(SongGp(TASK))._predict(np.array([1000.0]))[0][-1]
-
-    assert unguarded < -0.1 < guarded
-
-
-@pytest.mark.parametrize("noise_db", [2.0, 6.0])
-def test_the_slope_is_learned(noise_db: float) -> None:
-    """From tones around the threshold; the geometric mean of three listeners of one noise."""
-    learned_db = []
-    for seed in range(3):
-        given = Answers(BARBOUR)
-        listener = replace(SLOPING, noise_db=noise_db, random=np.random.default_rng(seed))
-        for frequency_hz in (500.0, 1500.0, 6000.0):
-            for above_db in np.linspace(-8.0, 8.0, 25):
-                level_db_hl = listener.threshold_db_hl(frequency_hz) + above_db
-                heard = listener.hears(frequency_hz, level_db_hl)
-                given.add(float(np.log2(frequency_hz)), (level_db_hl - MIDDLE_DB_HL) / 10.0, heard)
-        fit = maximise_evidence(given, make_fit(given), np.ones(4))
-        slope = np.exp(2.0 * fit.hyperparameters[1]) * given.h @ fit.b  # the posterior mean of w
-        learned_db.append(10.0 / slope)
-
-    assert noise_db / 1.6 < stats.gmean(learned_db) < noise_db * 1.6
-
-
 # --- Convergence ---------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("variant", "limits_db"),
-    [(BARBOUR, (10.0, 6.0)), (SCHLITTENLACHER, (10.0, 5.5))],
-    ids=["barbour", "schlittenlacher"],
-)
-def test_the_ten_standard_audiograms_are_found(
-    variant: Variant, limits_db: tuple[float, float]
-) -> None:
-    """Barbour's group reports 4.2 +- 3.8 dB (2015) and 3.2 +- 5.2 dB (2019) against a staircase."""
-    errors_db = standard_errors_db(lambda task: SongGp(task, variant), (20, 32), seeds=1)
-
-    at_20, at_32 = rmse_db(errors_db)
-    assert at_20 < limits_db[0]
-    assert at_32 < limits_db[1]

@@ -5,29 +5,19 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.staircase import (
     ASCENDING_BIAS_DB,
-    HEARS_ALL,
-    NOT_REACHED,
     SETTLED,
-    TONES_MAX,
-    UNSETTLED,
     StaircaseAsha,
     StaircaseIso,
     StaircaseThreshold,
 )
-from tests.budget import examples
 from tests.host.research.methods.listening import (
-    Answered,
     Listener,
     flat,
     measure,
-    rmse_db,
-    standard_errors_db,
 )
 
 Staircase = StaircaseAsha | StaircaseIso
@@ -108,98 +98,6 @@ def test_one_frequency_goes_as_worked_out_by_hand(name: str) -> None:
 
 
 # One frequency, the rules as sentences
-
-
-class Rules:
-    """What the guidelines say about a course at one frequency, looked up in the whole of it."""
-
-    def __init__(self, course: list[Answered], low_db_hl: float, high_db_hl: float) -> None:
-        self.course, self.low_db_hl, self.high_db_hl = course, low_db_hl, high_db_hl
-
-    def ascending(self, number: int) -> bool:
-        """Reached from a tone that was not heard, or there is nothing below."""
-        if self.course[number].level_db_hl == self.low_db_hl:
-            return True
-        return number > 0 and not self.course[number - 1].heard
-
-    def ascents(self, begin: int, end: int) -> list[float]:
-        """Where the ascents in a part of the course ended."""
-        numbers = range(begin, end)
-        return [
-            self.course[n].level_db_hl
-            for n in numbers
-            if self.ascending(n) and self.course[n].heard
-        ]
-
-    def is_lost(self, end: int) -> bool:
-        """The last two tones were not heard at the limit."""
-        return end >= 2 and all(
-            not tone.heard and tone.level_db_hl == self.high_db_hl
-            for tone in self.course[end - 2 : end]
-        )
-
-    def asha(self, end: int) -> float | None:
-        """The lowest level heard in at least two, and half, of its ascending presentations."""
-        presented = [self.course[n] for n in range(end) if self.ascending(n)]
-        for level_db_hl in sorted({tone.level_db_hl for tone in presented}):
-            heard = [tone.heard for tone in presented if tone.level_db_hl == level_db_hl]
-            if sum(heard) >= 2 and sum(heard) / len(heard) >= 0.5:
-                return level_db_hl
-        return None
-
-    def iso_series(self, end: int) -> tuple[int, bool]:
-        """Where the present series of five ascents began; whether the last tone ended it."""
-        begin, ended = 0, False
-        for n in range(1, end + 1):
-            begin, ended = (n - 1, False) if ended else (begin, False)
-            ended = len(self.ascents(begin, n)) == 5
-        return begin, ended
-
-    def iso(self, end: int) -> float | None:
-        """The level at which three ascents of the present series ended."""
-        ascents = self.ascents(self.iso_series(end)[0], end)
-        return next((level for level in ascents if ascents.count(level) >= 3), None)
-
-    def next_db_hl(self, end: int, iso: bool) -> float:
-        last = self.course[end - 1]
-        step_db = -10.0 if last.heard else 5.0
-        if iso and self.iso_series(end)[1]:
-            step_db = 10.0
-        return min(max(last.level_db_hl + step_db, self.low_db_hl), self.high_db_hl)
-
-
-@both
-@settings(max_examples=examples(60))
-@given(seed=st.integers(0, 2**32), noise_db=st.sampled_from((0.5, 3.0, 10.0, 40.0)))
-def test_every_level_and_the_end_follow_from_the_rules(
-    make: Maker, seed: int, noise_db: float
-) -> None:
-    random = np.random.default_rng(seed)
-    listener = Listener(
-        [1000.0], [float(random.uniform(-20.0, 110.0))], noise_db, 0.05, 0.05, random
-    )
-    # The second frequency has no familiarisation: all of its course counts.
-    task = Task(level_limits_db_hl=(-10.0, 90.0), audiogram_frequencies_hz=(1000.0, 2000.0))
-    staircase = make(task)
-    course = [tone for tone in measure(staircase, listener) if tone.frequency_hz == 2000.0]
-    rules = Rules(course, *task.level_limits_db_hl)
-    iso = make is StaircaseIso
-    met = rules.iso if iso else rules.asha
-
-    for end in range(1, len(course)):
-        assert met(end) is None
-        assert not rules.is_lost(end)
-        assert course[end].level_db_hl == rules.next_db_hl(end, iso)
-    found = staircase.findings[2000.0]
-    level_db_hl = met(len(course))
-    if level_db_hl is not None:
-        outcome = HEARS_ALL if level_db_hl == -10.0 else SETTLED
-        assert found == StaircaseThreshold(level_db_hl, outcome)
-    elif rules.is_lost(len(course)):
-        assert found == StaircaseThreshold(90.0, NOT_REACHED)
-    else:
-        assert found.outcome == UNSETTLED
-        assert len(course) == TONES_MAX
 
 
 # The course of an audiogram
@@ -359,66 +257,3 @@ def test_a_sharp_threshold_lies_2_5_db_below_the_result_on_average(make: Maker) 
     assert min(errors_db) > 0.0
     assert max(errors_db) < 5.0
     assert np.mean(errors_db) == pytest.approx(ASCENDING_BIAS_DB)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("make", "frequencies_hz", "tones"),
-    [
-        (StaircaseAsha, OCTAVES, (67, 91)),
-        (StaircaseAsha, AUDIOGRAM, (85, 114)),
-        (StaircaseIso, OCTAVES, (98, 207)),
-        (StaircaseIso, AUDIOGRAM, (124, 260)),
-    ],
-)
-def test_tones_bias_and_retest_are_those_known_of_staircases(
-    make: Maker, frequencies_hz: tuple[float, ...], tones: tuple[float, float]
-) -> None:
-    """FIELD.md: mean tones an ear with the retest, +2.3 to +2.8 dB, retest SD 2.4 to 5.3 dB.
-
-    The easiest and the hardest listener of its grid, 80 ears each: the ends of these ranges, within
-    12 % (tones), 0.4 dB (bias) and 1 dB (retest).
-    """
-    easy = _simulate(make, frequencies_hz, noise_db=1.5, rate=0.01)
-    hard = _simulate(make, frequencies_hz, noise_db=5.0, rate=0.05)
-
-    assert easy[0] == pytest.approx(tones[0], rel=0.12)
-    assert hard[0] == pytest.approx(tones[1], rel=0.12)
-    for _, bias_db, retest_sd_db in (easy, hard):
-        assert 2.3 - 0.4 <= bias_db <= 2.8 + 0.4
-        assert 2.4 - 1.0 <= retest_sd_db <= 5.3 + 1.0
-
-
-def _simulate(
-    make: Maker, frequencies_hz: tuple[float, ...], noise_db: float, rate: float
-) -> tuple[float, float, float]:
-    """Mean number of tones, bias and SD of the retest over 80 ears whose curves wander."""
-    random = np.random.default_rng(1)
-    tones, errors_db, retests_db = [], [], []
-    for _ in range(80):
-        curve_db = (
-            random.uniform(20.0, 80.0) + random.normal(0.0, 6.0, len(frequencies_hz)).cumsum()
-        )
-        thresholds_db_hl = np.clip(curve_db, 0.0, 100.0)
-        staircase = make(Task(audiogram_frequencies_hz=frequencies_hz))
-        listener = Listener(frequencies_hz, thresholds_db_hl.tolist(), noise_db, rate, rate, random)
-        tones.append(len(measure(staircase, listener)))
-        retests_db.append(staircase.retest_difference_db or 0.0)
-        errors_db += [
-            staircase.findings[f].level_db_hl - true_db_hl
-            for f, true_db_hl in zip(frequencies_hz, thresholds_db_hl, strict=True)
-            if f != 1000  # the lower of two
-        ]
-    return float(np.mean(tones)), float(np.mean(errors_db)), float(np.std(retests_db))
-
-
-@both
-def test_the_standard_audiograms_are_found_within_the_grid_of_5_db(make: Maker) -> None:
-    plain = standard_errors_db(make, [2000], seeds=4)
-    corrected = standard_errors_db(lambda task: make(task, subtract_bias=True), [2000], seeds=4)
-
-    # The 375, 750 and 1500 Hz of these audiograms are interpolated.
-    assert rmse_db(plain)[0] < 4.2
-    assert rmse_db(corrected)[0] < 2.8
-    assert plain.mean() - corrected.mean() == pytest.approx(ASCENDING_BIAS_DB)
-    assert abs(corrected.mean()) < 1.0
