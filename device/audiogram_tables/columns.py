@@ -53,11 +53,8 @@ class Columns:
 def columns_of(sheet: Sheet, said: Mapping[str, Place]) -> Columns:
     """Return what the columns of a table have, by the mapping and by their headings.
 
-    Raises
-    ------
-    AudiogramError
-        The mapping names a column that is not there, two have the same, or what one has is not
-        known for sure; the message has the mapping to type.
+    `AudiogramError` where the mapping names a column that is not there, two have the same, or what
+    one has is not known for sure; the message has the mapping to type.
     """
     names = [name for name in sheet.header if name]
     if twice := sorted({name for name in names if names.count(name) > 1}):

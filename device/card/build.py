@@ -45,21 +45,8 @@ PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b"
 def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
     """Make the card, and the same as an update; return the card.
 
-    Parameters
-    ----------
-    out : Path
-        A directory; what is half done is below it, too.
-    keys : Path
-        Those of updates; made if there are none.
-    page : Path
-        The operator's page, which the card carries.
-    raspberry_pi : bool
-        Whether the firmware that is not free is on it; without it only an emulated machine starts.
-
-    Raises
-    ------
-    CardError
-        If a tool, a package or something else is missing.
+    What is half done is below `out`, too. Keys of updates are made if there are none. Without the
+    firmware of the `raspberry_pi`, which is not free, only an emulated machine starts.
     """
     if not page.is_file():
         raise CardError(f"--page is {str(page)!r}, which is no file")
@@ -215,7 +202,6 @@ def _of_python(wheel: Path) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make what is asked for; return an exit code."""
     p = argparse.ArgumentParser(prog="python -m device.card.build", description=__doc__)
     p.add_argument("--out", metavar="DIR", type=Path, default=REPOSITORY / "build/card")
     p.add_argument(

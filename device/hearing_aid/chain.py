@@ -49,16 +49,7 @@ SOFT_SLOPE: Final = 0.5
 def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
     """Return the whole chain for a fit of both ears, but for where sound comes from and goes to.
 
-    Parameters
-    ----------
-    fit : Fit
-    remarks : sequence of str
-        Written as comments at the top.
-
-    Raises
-    ------
-    FitError
-        If the fit has one ear only.
+    Remarks are comments at the top. `FitError` if the fit has one ear only.
     """
     limit, limiters = output_limit(fit), " ".join(map(_parts, LIMITER_MARGINS_DB))
     levels = f"[{FULL_SCALE_DB_SPL:g} {FULL_SCALE_DB_SPL:g}]"
@@ -153,7 +144,6 @@ def _limiter(name: str, bands: LimitedBands) -> dict[str, str]:
 
 
 def table_text(rows: FloatArray) -> str:
-    """Return a table of gains as openMHA reads it."""
     return f"[{';'.join(row(each.tolist(), 2) for each in rows)}]"
 
 
@@ -164,5 +154,4 @@ def output_limit(fit: Fit) -> float:
 
 
 def row(values: Sequence[float], digits: int) -> str:
-    """Return numbers as openMHA reads them."""
     return f"[{' '.join(f'{value:.{digits}f}' for value in values)}]"

@@ -122,7 +122,6 @@ class EarFit:
 
     @cached_property
     def gains_max_db(self) -> FloatArray:
-        """Return the most that each band may have, (m,)."""
         return np.array([band.gain_max_db for band in self.bands])
 
     @cached_property
@@ -216,12 +215,8 @@ class Fit:
     def tune(self, setting: Setting) -> "Fit":
         """Return the fit with a setting (`shapes.py` says what that does).
 
-        No gain leaves 0 to `gain_max_db`, and no limit changes.
-
-        Raises
-        ------
-        FitError
-            If a number of the setting is beyond its limit (`DIMENSIONS`).
+        No gain leaves 0 to `gain_max_db`, and no limit changes. `FitError` if a number of the
+        setting is beyond its limit (`DIMENSIONS`).
         """
         check_setting(setting)
         if setting == PRESCRIPTION:
@@ -315,7 +310,6 @@ def _limits(ear: EarFit) -> tuple[float, ...]:
 
 
 def check_setting(setting: Setting) -> None:
-    """Refuse a setting beyond the limits of `DIMENSIONS`, `FitError`."""
     for dimension, value_db in zip(DIMENSIONS, setting.values_db(), strict=True):
         limit_db = dimension.limit_db
         _check_number(f"{dimension.name} of the setting", value_db, -limit_db, limit_db, "dB")

@@ -49,14 +49,7 @@ def write_fit(path: Path, fit: Fit) -> None:
 
 
 def read_fit(path: Path) -> Fit:
-    """Read a fit.
-
-    Raises
-    ------
-    FitError
-        If it cannot be read, is no fit, is one of another version, is damaged, or has a value that
-        no aid may get; the message begins with the path.
-    """
+    """Read a fit; `FitError`, which begins with the path, if it is none that an aid may get."""
     try:
         return fit_of_text(_content(path))
     except FitError as error:

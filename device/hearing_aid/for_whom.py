@@ -55,7 +55,6 @@ class EarFinding:
             )
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         told = {name: getattr(self, name) for name in FIELDS}
         return {n: list(v) if isinstance(v, tuple) else str(v) for n, v in told.items()}
 

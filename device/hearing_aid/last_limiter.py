@@ -24,18 +24,7 @@ _OF_POWER = 2.0 / (WINDOW_FRAMES * np.sum(_WINDOW**2))
 
 
 class LastLimiter:
-    """Lets pass what is within the limits of a fit, as it is; the rest is made softer.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of both ears.
-
-    Raises
-    ------
-    FitError
-        If the fit has one ear only.
-    """
+    """Lets pass what is within the limits of a fit of both ears; the rest is made softer."""
 
     def __init__(self, fit: Fit) -> None:
         ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
@@ -46,10 +35,7 @@ class LastLimiter:
     def limit(self, samples: FloatArray) -> FloatArray:
         """Return a sound within the limits of each band, and with no larger sample than allowed.
 
-        Parameters
-        ----------
-        samples : (frames, 2)
-            Left and right; an RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
+        It is (frames, 2), left and right; an RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
         """
         numbers = np.clip(np.nan_to_num(samples), -LOUDEST, LOUDEST)
         return np.clip(self._in_bands(numbers), -self.largest, self.largest)

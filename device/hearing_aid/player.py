@@ -133,9 +133,7 @@ class CardPlayer(Player):
             raise PlayerError(f"the sound card is gone: {error}") from None
 
     def stop(self) -> None:
-        """Fall silent."""
         self._device.stop()
 
     def close(self) -> None:
-        """Fall silent."""
         self._device.stop()

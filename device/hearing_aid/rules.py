@@ -53,7 +53,6 @@ class Rule:
 
     @property
     def needs_average(self) -> bool:
-        """Return whether H3 belongs to it."""
         return self.average_share > 0.0
 
     def lacks_hz(self, frequencies_hz: Sequence[float]) -> list[float]:
@@ -148,7 +147,6 @@ def insertion_gain(
 
 
 def rule_named(name: str) -> Rule:
-    """Return the rule with this name; `ValueError` if there is none."""
     if name not in RULES:
         raise ValueError(f"rule is {name!r}; allowed are {', '.join(RULES)}")
     return RULES[name]

@@ -50,21 +50,7 @@ class LineError(ValueError):
 class Aid:
     """What the lines do: the part without a socket.
 
-    Parameters
-    ----------
-    aid : FileAid
-        The engine, with the fit.
-    fit : Fit
-    version : str
-        Of the engine.
-    speech : (frames, 2)
-        What is played.
-    player : Player
-        Where it goes.
-    pace : float
-        How many times faster than real the time of the speech passes.
-    clock : callable
-        Returns seconds.
+    The speech is (frames, 2); its time passes `pace` times faster than real, by the `clock` in s.
     """
 
     def __init__(
@@ -283,7 +269,6 @@ def _in_table(address: tuple[str, int]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     p = argparse.ArgumentParser(prog="python -m device.hearing_aid.serve", description=__doc__)
     p.add_argument("--fit", type=Path, required=True, help="of both ears")
     p.add_argument("--speech", type=Path, required=True, help="1 to 30 s, .wav")

@@ -26,25 +26,7 @@ def _boards(place: str, value: Any) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Whose:
-    """Person, session, device and tone generators of a fit; None where that is not known.
-
-    Attributes
-    ----------
-    person : str or None
-        The identifier, as the session recorded it.
-    session : int or None
-        Its number.
-    started : str or None
-        When that began, ISO 8601.
-    device : str or None
-        Serial number of the fitting device.
-    boards : mapping of str to tuple of str
-        The tone generators that each ear was tested with.
-    calibration : str or None
-        Its state as the session had it, such as "UNCALIBRATED".
-    thresholds : str or None
-        Which thresholds the rule was given, such as "50 %".
-    """
+    """Person, session, device and tone generators of a fit; None where that is not known."""
 
     person: Annotated[str | None, _person] = None
     session: Annotated[int | None, optional(whole(1, SESSION_NUMBER_MAX))] = None
@@ -61,7 +43,6 @@ class Whose:
         return Identity(identifier=self.person, device=self.device, fit=fit)
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         told = {name: getattr(self, name) for name in FIELDS}
         return {**told, "boards": {ear: list(names) for ear, names in self.boards.items()}}
 
