@@ -1,6 +1,6 @@
 """Sound through the real hearing aid: files in, files out, faster than real time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -53,9 +53,3 @@ class FileAid:
 def file_aid(fit: Fit, installation: Installation | None = None) -> Iterator[FileAid]:
     with Engine(installation or Installation(), configuration(fit)) as engine:
         yield FileAid(engine, fit)
-
-
-def process(fit: Fit, inputs: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return sounds as the aid with this fit makes them, each (frames, 2)."""
-    with file_aid(fit) as aid:
-        return [aid.process(samples) for samples in inputs]

@@ -23,7 +23,7 @@ from device.hearing_aid.fit import Fit, FitError
 from device.hearing_aid.fit_file import fit_digest, read_fit
 from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.openmha import LOOPBACK, Installation, OpenMhaError
-from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, PlayerError
+from device.hearing_aid.player import CardPlayer, FilePlayer, Player, PlayerError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
@@ -315,7 +315,7 @@ def _player(arguments: argparse.Namespace, fit: Fit) -> Player:
     limiter = LastLimiter(fit)
     if arguments.sound_card is not None:
         return CardPlayer(arguments.sound_card, limiter)
-    return NoPlayer(limiter) if arguments.out is None else FilePlayer(arguments.out, limiter)
+    return Player(limiter) if arguments.out is None else FilePlayer(arguments.out, limiter)
 
 
 if __name__ == "__main__":

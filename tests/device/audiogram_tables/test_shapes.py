@@ -123,6 +123,8 @@ def test_air_and_bone_are_of_one_ear(cells: str, wanted: float) -> None:
         ("a,PTA4,t500\n1,2,3\n", "ignore=a", f"{OPTION} ignore=a,ignore=PTA4"),
         ("t500,aided\n10,yes\n", None, f"{OPTION} route=aided"),
         ("t500,UCL\n10,100\n", None, f"{OPTION} ignore=UCL"),
+        ("t500,ucl500\n10,100\n", None, f"{OPTION} ignore=ucl500"),
+        ("t500,b500,ucl500\n10,5,100\n", None, f"{OPTION} ignore=ucl500"),
         ("t500,t1000 dB SPL\n10,20\n", None, f"{OPTION} 'ignore=t1000 dB SPL'"),
         ("t500,t8O00\n10,20\n", None, f"{OPTION} ignore=t8O00"),
         ("t500,No_Respons\n10,\n", None, f"{OPTION} no_response=No_Respons"),
