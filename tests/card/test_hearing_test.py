@@ -21,18 +21,15 @@ ANSWERS_BY_HALF: Final = 12
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    """Return a test, and how it comes out undisturbed."""
     return Plan.of(tmp_path_factory.mktemp("undisturbed"), "N3", "right", 5)
 
 
 def read_journal(data: Path) -> bytes:
-    """Return the journal of the only session; empty if there is none."""
     journals = [*data.glob("session-*.journal")]
     return journals[0].read_bytes() if journals else b""
 
 
 def check_over(rig: Rig, plan: Plan) -> None:
-    """Let the test come to its end, and compare it with the undisturbed one."""
     rig.wait_until_idle()
     data = rig.data()
     (journal,) = data.glob("session-*.journal")

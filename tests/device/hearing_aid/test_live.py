@@ -21,7 +21,6 @@ ONE_S = SAMPLE_RATE_HZ // BLOCK_FRAMES * BLOCK_FRAMES
 
 
 def through(aid: LiveAid, sound: FloatArray) -> FloatArray:
-    """Return what comes out, block by block."""
     blocks = sound.reshape(-1, BLOCK_FRAMES, 2)
     return np.concatenate([aid.process(block) for block in blocks])
 

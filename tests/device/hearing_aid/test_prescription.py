@@ -102,8 +102,6 @@ def test_what_cannot_be_fitted_is_named() -> None:
 
 @dataclass(frozen=True)
 class Known:
-    """Gaps, and draws of what they may be."""
-
     db: FloatArray
     draws_db: FloatArray
 

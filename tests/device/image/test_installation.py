@@ -30,7 +30,6 @@ def image_copy(small_image: Image, tmp_path: Path) -> Path:
 
 
 def replace(path: Path, content: bytes, checksums: Path) -> None:
-    """Replace a file of an image, and its check sum."""
     old, new = (hashlib.sha256(each).hexdigest() for each in (path.read_bytes(), content))
     path.write_bytes(content)
     checksums.write_text(checksums.read_text().replace(old, new))

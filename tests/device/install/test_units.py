@@ -115,7 +115,6 @@ def service() -> dict[str, list[str]]:
 
 
 def options() -> list[str]:
-    """Return the firmware's options as they come."""
     text = (INSTALL / "configuration/options").read_text()
     content = configparser.ConfigParser(interpolation=None)
     content.read_string(f"[options]\n{text}")

@@ -38,7 +38,6 @@ class Desk:
         self.events = self._host.ask("tone", **{**TONE, **by_press})[1:]
 
     def run(self, until_us: int) -> None:
-        """Let time pass in steps of the board's own."""
         while self._host.now_us < until_us:
             self._host.now_us += POLL_US
             if self._host.now_us % (200 * MS) == 0:

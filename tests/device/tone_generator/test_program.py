@@ -511,8 +511,6 @@ def test_control_c_is_a_way_out_when_nobody_talks(bench: Bench) -> None:
 
 
 class OneTurn(FakePort):
-    """A port that asks for the REPL at once."""
-
     def read(self, wait_ms: int) -> int:
         FakeTime.us += MS * max(wait_ms, 1)
         if FakeTime.us < SERVICE_SILENCE_US:

@@ -41,8 +41,6 @@ class TardyOutput:
 
 
 class Line:
-    """The program of a board, to be talked to."""
-
     def __init__(
         self, limits_dbfs: tuple[float, ...] = (0.0, 0.0), transducers: int = EARPHONES
     ) -> None:
