@@ -20,21 +20,16 @@ def test_a_level_is_read_however_it_is_written(cell: str, level: float) -> None:
     assert reading_of(cell) == TableThreshold(level)
 
 
-@pytest.mark.parametrize("cell", ["NR", "n.r.", "No response", "DNR", "not heard", "666", "666.0"])
-def test_no_response_is_beyond_what_nobody_told(cell: str) -> None:
-    assert reading_of(cell) == NO_RESPONSE == TableThreshold(math.inf, None)
+SILENT = ["NR", "n.r.", "No response", "DNR", "not heard", "666", "666.0"]
+LIMITED = [">110", "> 110 dB HL", "110+", "110 NR", "NR110", "NR @ 110", "110 (NR)", "＞110"]
+UNKNOWN = ["", "  ", "-", "—", "NA", "n/a", "NT", "CNT", "888", "888.0"]
 
 
-@pytest.mark.parametrize(
-    "cell", [">110", "> 110 dB HL", "110+", "110 NR", "NR110", "NR @ 110", "110 (NR)", "＞110"]
-)
-def test_no_response_may_have_a_limit(cell: str) -> None:
-    assert reading_of(cell) == TableThreshold(math.inf, 110.0)
-
-
-@pytest.mark.parametrize("cell", ["", "  ", "-", "—", "NA", "n/a", "NT", "CNT", "888", "888.0"])
-def test_what_was_not_measured_or_could_not_be_is_unknown(cell: str) -> None:
-    assert reading_of(cell) is None
+@pytest.mark.parametrize("cell", [*SILENT, *LIMITED, *UNKNOWN])
+def test_no_response_may_have_a_limit_and_what_was_not_measured_is_unknown(cell: str) -> None:
+    limit_db_hl = 110.0 if cell in LIMITED else None
+    known = None if cell in UNKNOWN else TableThreshold(math.inf, limit_db_hl)
+    assert reading_of(cell) == known
 
 
 @pytest.mark.parametrize(

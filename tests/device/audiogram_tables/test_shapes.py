@@ -33,6 +33,10 @@ GUESSED: Final = {
     "R 500 masked": ("right", "air", 500),
 }  # fmt: skip
 
+LISTENER: Final = {
+    "name": "L1", "audiogram_cfs": [500, 1000, 2000], "audiogram_levels_l": [20, 25, None],
+    "audiogram_levels_r": [10, 15, None],
+}  # fmt: skip
 AT_ONCE: Final = {
     "an ear a row": "subject,ear,t500,t1000\nA,R,10,15\nA,L,20,25\n",
     "a person a row": "id,R500,R1000,L500,L1000\nA,10,15,20,25\n",
@@ -41,13 +45,14 @@ AT_ONCE: Final = {
     "A;L;1000;25\n",
     "two thresholds a row": "id,Frequency (Hz),Right (dB HL),Left (dB HL)\nA,500,10,20\n"
     "A,1000,15,25\n",
-    "pyclarity": json.dumps({"L1": {"audiogram_cfs": [500, 1000], "audiogram_levels_l": [20, 25],
-                                    "audiogram_levels_r": [10, 15]}}),
+    "pyclarity": json.dumps({"L1": LISTENER}),
+    "listeners": json.dumps([LISTENER]),
+    "a listener": json.dumps(LISTENER),
     "LibrePods": json.dumps({"left": {"500": 20, "1000": 25}, "right": {"500": 10, "1000": 15},
                              "amplification": 0.0}),
     "ears by name": json.dumps({"Ann": {"left": {"500": 20, "1000": 25},
                                         "right": {"500": 10, "1000": 15}}}),
-    "rows of JSON": json.dumps([{"ear": "R", "t500": 10, "t1000": 15},
+    "rows of JSON": json.dumps([{"ear": "R", "t500": 10, "t1000": 15, "t2000": None},
                                 {"ear": "L", "t500": 20, "t1000": 25}]),
 }  # fmt: skip
 WITH_COLUMNS: Final = {
@@ -92,6 +97,7 @@ def test_every_shape_opens(shape: str) -> None:
     table, columns = read_as_proposed("t.csv", (AT_ONCE | WITH_COLUMNS)[shape])
     assert levels_of(table) == BOTH
     assert (columns is None) == (shape in AT_ONCE)
+    assert {ear.person for ear in table.all_ears()} <= {"A", "1", "L1", "Ann", "person 1", ""}
 
 
 @pytest.mark.parametrize(
