@@ -54,21 +54,11 @@ class Table:
     def read(
         cls, path: str | Path, content: bytes | None = None, columns: str | None = None
     ) -> Self:
-        """Read a table of audiograms.
+        """Read a table of audiograms; `AudiogramError` if it is none, or cannot be read.
 
-        Parameters
-        ----------
-        path : str or Path
-        content : bytes, optional
-            Of the file, where it was read already: a pipe can be read once.
-        columns : str, optional
-            Which heading has which place, ``right.500=R500,...``, or the file that says it.
-
-        Raises
-        ------
-        AudiogramError
-            The file cannot be read, or is no table of audiograms. What is wrong with a row is said
-            when it is asked for.
+        `content` is that of the file, where it was read already: a pipe can be read once. `columns`
+        says which heading has which place, ``right.500=R500,...``, or names the file that says it.
+        What is wrong with a row is said when it is asked for.
         """
         name, said = str(path), mapping_of(columns)
         try:

@@ -149,8 +149,13 @@ def table_text(rows: FloatArray) -> str:
 
 def output_limit(fit: Fit) -> float:
     """Return the largest sample that may leave, of full scale: that of the more sensitive ear."""
-    peak_db_spl = min(ear.output_max_db_spl for ear in fit.ears)
-    return float(10.0 ** (0.05 * (peak_db_spl - FULL_SCALE_DB_SPL)))
+    return float(full_scale_of(min(ear.output_max_db_spl for ear in fit.ears)))
+
+
+def full_scale_of(level_db_spl: float | FloatArray) -> FloatArray:
+    """Return levels as amplitudes of full scale."""
+    found: FloatArray = np.asarray(10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL)))
+    return found
 
 
 def row(values: Sequence[float], digits: int) -> str:

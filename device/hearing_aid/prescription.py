@@ -140,33 +140,13 @@ def fit_of_thresholds(
     draws_db_hl: Mapping[str, FloatArray] | None = None,
     gaps: Mapping[str, Gaps] | None = None,
 ) -> Fit:
-    """Return the fit that a rule prescribes, with a band at each frequency.
+    """Return the fit that a rule prescribes, with a band at each frequency, of one ear or both.
 
-    Parameters
-    ----------
-    frequencies_hz : (m,)
-        Rising, 20 to 20000 Hz, with what the rule needs (`insertion_gain`).
-    thresholds_db_hl : mapping of "left", "right" or both to (m,)
-    rule : str
-        "nal-r", "nal-rp", "camfit" or "half-gain".
-    coupling : str
-        How the aid sits in the ear: "closed" or "open".
-    source : str
-        What the thresholds are from, for the fit to say.
-    draws_db_hl : mapping of the same ears to (n, m), optional
-        Threshold curves from what is known of each ear, for `Fit.uncertainty_db`; of two ears as
-        many. Without them the thresholds are taken to be known.
-    gaps : mapping of some of these ears to Gaps, optional
-        What is known of their conductive loss.
-
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    ValueError
-        As of `insertion_gain` and `limits`.
+    Frequencies, (m,), rise from 20 to 20000 Hz, with what the rule needs (`insertion_gain`); the
+    coupling is "closed" or "open". `source` is what the thresholds are from, for the fit to say.
+    Draws, (n, m), are threshold curves from what is known of each ear, for `Fit.uncertainty_db`, of
+    two ears as many; without them the thresholds are taken to be known. `gaps` are what is known of
+    a conductive loss. `ValueError` as of `insertion_gain` and `limits`.
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
     gaps = gaps or {}
