@@ -54,7 +54,6 @@ class TableEar:
     where: str  # the place in the table, for messages
     person: str  # whose it is; "" where the table does not say
     source: str  # of which collection the person is
-    names: tuple[str, ...]  # all that the table calls the person
     ear: str  # R, L, or the table's word
     side: str  # "right", "left", or "" where the table does not say
     by_air: Readings

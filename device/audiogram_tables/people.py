@@ -36,7 +36,6 @@ def person_of(columns: Columns, row: Row) -> dict[str, Any]:
     return {
         "person": next(filter(None, (row[text] for text in subjects)), ""),
         "source": columns.cell(row, Role.SOURCE),
-        "names": names_of(columns, row),
         "age_years": _age(columns, row),
         "sex": _sex(columns, row),
         "convention": columns.cell(row, Role.CONVENTION),

@@ -1,6 +1,6 @@
 """The rules give what their published formulas say, point by point."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -50,7 +50,9 @@ CAMFIT: Final = {
 HALF_GAIN: Final = {
     name: np.array(levels) / 2 for name, levels in STANDARD_AUDIOGRAMS_DB_HL.items()
 }
-BY_HAND: Final = {"nal-r": NAL_R, "nal-rp": NAL_RP, "camfit": CAMFIT, "half-gain": HALF_GAIN}
+BY_HAND: Final[dict[str, dict[str, Any]]] = {
+    "nal-r": {**NAL_R}, "nal-rp": {**NAL_RP}, "camfit": {**CAMFIT}, "half-gain": {**HALF_GAIN}
+}  # fmt: skip
 
 OCTAVES_HZ: Final = (250, 500, 1000, 1500, 2000, 3000, 4000, 6000)
 
