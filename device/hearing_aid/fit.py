@@ -156,10 +156,6 @@ class EarFit:
         """Return the gain of each band for speech of this level over all bands, (m,)."""
         return self.table.at_speech_db(speech_db_spl)
 
-    def speech_output_db_a(self) -> float:
-        """Return the A-weighted level of conversational speech at the output, over all bands."""
-        return self.table.speech_output_db_a()
-
     def tune(self, setting: Setting) -> Self:
         """Return the ear with a setting; its gains are held to 0 and to `gain_max_db`."""
         gains_db = self.table.tuned_db(setting, self.gains_max_db)

@@ -99,20 +99,6 @@ def test_i2s_tells_of_the_tone_after_a_cut_and_not_of_the_cut(i2s: I2SOutput) ->
     assert i2s.ended_us == pytest.approx(i2s.began_us + 500_000, abs=200)
 
 
-def test_i2s_plays_noise_beside_a_tone(i2s: I2SOutput) -> None:
-    i2s.mask(LEFT, 1000.0, -30.0)
-    step_i2s(i2s, 100_000)
-    i2s.play(RIGHT, 1000.0, -40.0, (200, 0, 1, 25))
-    step_i2s(i2s, 400_000)
-    i2s.unmask()
-    step_i2s(i2s, 100_000)
-
-    frames = hear(I2S.made[0].samples)
-    both = frames[:, LEFT].astype(bool) & frames[:, RIGHT].astype(bool)
-    assert both.sum() / RATE_HZ == pytest.approx(0.2, abs=0.01)
-    assert not frames[-BLOCK_FRAMES:].any()
-
-
 def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded(i2s: I2SOutput) -> None:
     i2s.mask(LEFT, 1000.0, -30.0)
     step_i2s(i2s, 200_000)

@@ -212,24 +212,6 @@ FRAMES = round(0.65 * RATE_HZ)  # all of two pulses, and some noise
 SETTLED_MS = QUIET_US // MS + 2  # after the last edge the loop looks again
 
 
-def test_a_press_ends_a_pulse_of_pwm_as_soon_as_the_contact_is_quiet(bench: Bench) -> None:
-    bench.ask("tone", **TONE, **BY_PRESS)
-    bench.run(150)
-    assert bench.duty > 0
-    duties = PWM.made[DEFAULT_PINS["pwm_left"]].duties
-    loudest = max(duty for _, duty in duties)
-    pressed_us = FakeTime.us
-    bench.button(0)
-    told = bench.run(600)
-
-    silent_us, duty = duties[-1]
-    assert duty == 0
-    assert QUIET_US <= silent_us - pressed_us <= SETTLED_MS * MS
-    assert as_times(told) == [(pressed_us, "button-down"), (silent_us, "tone-off")]
-    assert told[1][2]["cut"] == "1"
-    assert max(duty for _, duty in duties) == loudest
-
-
 def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, list[Any], int]:
     """Play two pulses beside noise; return the frames, what was told, and when it was pressed."""
     bench = Bench(output="i2s")
