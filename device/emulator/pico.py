@@ -52,15 +52,11 @@ def is_over_usb(image: Path) -> bool:
 
 
 class EmulatedPico:
-    """A Pico with its REPL on UART0, or on USB, as with the images that a user downloads.
-
-    `flash` is what it held when another one was looked at: its files, with the image.
-    """
+    """A Pico with its REPL on UART0, or on USB, as with the images that a user downloads."""
 
     def __init__(
         self,
         image: Path,
-        flash: bytes | None = None,
         baud_rate: int = BAUD_RATE,
         *,
         over_usb: bool = False,
@@ -71,8 +67,6 @@ class EmulatedPico:
         self._simulator: Any = Simulator(rp2040=self._chip)
         self._chip.load_bootrom(BOOTROM_B1)
         load_uf2(image, self._chip)
-        if flash is not None:
-            self._chip.flash[: len(flash)] = flash
         self._uart: Any = self._chip.uart[0]
         self._outgoing: deque[int] = deque()  # to the board
         self._incoming = bytearray()
@@ -89,10 +83,6 @@ class EmulatedPico:
         self._byte_alarm = self._simulator.clock.create_alarm(self._feed)
         self._end_alarm = self._simulator.clock.create_alarm(self._simulator.stop)
         self._chip.core.pc = FLASH_START_ADDRESS
-
-    @property
-    def flash(self) -> bytes:
-        return bytes(self._chip.flash[:FLASH_BYTES])
 
     def write_flash(self, offset: int, data: bytes) -> int:
         """Put bytes into the flash, from FLASH_BYTES on beside what MicroPython knows of.
