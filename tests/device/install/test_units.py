@@ -90,7 +90,7 @@ def udev_is_older_than(version: int) -> bool:
 @pytest.mark.parametrize("console", CONSOLES)
 def test_udev_understands_every_rule(staging: Staging, console: str) -> None:
     staging.install(console)
-    rules = (staging.root / "etc/udev/rules.d").iterdir()
+    rules = map(str, (staging.root / "etc/udev/rules.d").iterdir())
     command = ["udevadm", "verify", "--resolve-names=never", *rules]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
