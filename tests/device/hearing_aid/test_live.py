@@ -62,6 +62,7 @@ def test_another_fit_is_gone_over_to_while_it_plays_and_slowly(installation: Ins
         after = through(aid, tone(1000.0, 40.0, 1.0)[:ONE_S])
     rise_db = level_db(after)[50] - level_db(before)[50]
     assert rise_db == pytest.approx(12.0, abs=0.5)
+    assert level_db(during)[10] < level_db(before)[50] + 4.0, "0.1 s after: of 12 dB, 2"
     steps_db = np.diff(level_db(during)[2:])  # the tone begins anew
     assert steps_db.max() < 0.6, "20 dB a second are 0.2 dB in 10 ms"
     assert steps_db.min() > -0.5
