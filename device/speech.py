@@ -26,13 +26,7 @@ THIRDS_DB_SPL: Final = (
 
 
 def a_weighting_db(frequency_hz: FloatArray) -> FloatArray:
-    """Return the A-weighting, dB: 0 at 1 kHz (IEC 61672-1, annex E).
-
-    Parameters
-    ----------
-    frequency_hz : (...)
-        Above 0.
-    """
+    """Return the A-weighting above 0 Hz, dB: 0 at 1 kHz (IEC 61672-1, annex E)."""
     square = np.square(np.asarray(frequency_hz, dtype=np.float64))
     low, second, third, high = (np.square(pole_hz) for pole_hz in (20.6, 107.7, 737.9, 12194.0))
     response = (
@@ -44,22 +38,11 @@ def a_weighting_db(frequency_hz: FloatArray) -> FloatArray:
 
 
 def speech_in_bands(center_hz: FloatArray, a_weighted: bool = False) -> FloatArray:
-    """Return the level of conversational speech in each band, dB SPL.
+    """Return the level of conversational speech in each band, dB SPL or dB(A), with rising centres.
 
     Within a third of an octave speech is taken to be spread evenly over log frequency. The bands
-    meet halfway on log frequency; the first and the last have no end.
-
-    Parameters
-    ----------
-    center_hz : (m,)
-        Rising.
-    a_weighted : bool
-        Whether the levels are A-weighted, dB(A).
-
-    Returns
-    -------
-    levels_db_spl : (m,)
-        0 where there is less, or no speech at all.
+    meet halfway on log frequency; the first and the last have no end. It is 0 where there is less,
+    or no speech at all.
     """
     thirds = np.log2(THIRDS_HZ)
     third_edges = np.concatenate(([thirds[0] - 1 / 6], 0.5 * (thirds[1:] + thirds[:-1]), [15.0]))

@@ -1,5 +1,6 @@
 """The columns of a table: what each has, what is passed over, and what has to be said of them."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ from device.audiogram_tables.places import (
 )
 from device.audiogram_tables.sheet import Row, Sheet, list_names
 from firmware_py.terms.printable import show
-from firmware_py.terms.route import AIR
+from firmware_py.terms.route import AIR, BONE
 
 # A table may have more than one of them.
 SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR, Role.IGNORE)
@@ -53,11 +54,8 @@ class Columns:
 def columns_of(sheet: Sheet, said: Mapping[str, Place]) -> Columns:
     """Return what the columns of a table have, by the mapping and by their headings.
 
-    Raises
-    ------
-    AudiogramError
-        The mapping names a column that is not there, two have the same, or what one has is not
-        known for sure; the message has the mapping to type.
+    `AudiogramError` where the mapping names a column that is not there, two have the same, or what
+    one has is not known for sure; the message has the mapping to type.
     """
     names = [name for name in sheet.header if name]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -84,8 +82,7 @@ def columns_of(sheet: Sheet, said: Mapping[str, Place]) -> Columns:
         )
     places = {name: place for name, place in found.items() if place}
     _check_once(sheet.path, places)
-    ignored = [name for name, p in places.items() if p.role == Role.IGNORE and name not in said]
-    others = [name for name in names if name not in places or name in ignored]
+    others = [name for name in names if name not in places]
     if sheet.header[:1] == ("",) and any(sheet.cells("")):
         others.insert(0, "the first one, without a name")
     return Columns(sheet, dict(sorted(places.items(), key=_rank)), (*others,))
@@ -97,15 +94,21 @@ def _proposed(
     """Yield headings that are not known for sure, and the places that they are guessed to have."""
     roles = {place.role for place in found.values() if place}
     at = Role.AT in roles or any(g.role == Role.AT for g in map(guess, found) if g)
-    of_nhanes = any(map(nhanes.place_of, found))
+    others = _others_of(found)
     for text, place in found.items():
         if place is None and Role.CONVENTION not in roles:  # of our exports not all is read
-            if of_nhanes and text.isupper() and not text.startswith("AUXU"):
-                continue  # the others of its table
-            if name := _guessed(text, [*sheet.cells(text)]):
+            if not others.fullmatch(text) and (name := _guessed(text, [*sheet.cells(text)])):
                 yield text, name
         elif at and text not in said and place and place.role in FREQUENCY_ROLES:
             yield from [(text, Role.EAR)] * all(map(side_of, sheet.cells(text)))
+
+
+def _others_of(found: Mapping[str, Place | None]) -> re.Pattern[str]:
+    """Return which other headings a known shape has, that are no thresholds."""
+    if any(map(nhanes.place_of, found)):
+        return re.compile("(?!AUXU)[A-Z][A-Z0-9_]*")
+    both = {place.route for place in found.values() if place} >= {AIR, BONE}
+    return re.compile(r"(?i:ucl)\d{3,5}" if both else "(?!)")  # beside air500 and bone500
 
 
 def _guessed(text: str, cells: Sequence[str]) -> str:

@@ -27,13 +27,7 @@ _LEVELS: Final = {LEFT: "audiogram_levels_l", RIGHT: "audiogram_levels_r"}
 
 
 def sheet_of_json(path: str, text: str) -> Sheet:
-    """Return the table that a JSON document is.
-
-    Raises
-    ------
-    AudiogramError
-        It is no JSON, or of no kind that is read.
-    """
+    """Return the table that a JSON document is, or `AudiogramError`: of no kind that is read."""
     try:
         document = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
@@ -138,7 +132,6 @@ def _record(name: str, ear: str, frequency: object, level: object) -> Placed:
 
 
 def _of_sessions(sessions: Sequence[Any]) -> Iterator[Placed]:
-    """Yield the thresholds of the JSON of `gp-pta export`."""
     for number, session in enumerate(sessions, start=1):
         place = f"session {number}"
         try:

@@ -19,22 +19,13 @@ class AudiogramError(ValueError):
 
 @dataclass(frozen=True)
 class TableThreshold:
-    """One threshold as it was read.
+    """One threshold as it was read."""
 
-    Attributes
-    ----------
-    level_db_hl : float
-        Infinity: there was no response.
-    limit_db_hl : float or None
-        The highest level to which there was none; None: the table does not say it.
-    """
-
-    level_db_hl: float
-    limit_db_hl: float | None = None
+    level_db_hl: float  # infinity: there was no response
+    limit_db_hl: float | None = None  # the highest level to which there was none, if it is told
 
     @property
     def heard(self) -> bool:
-        """Return whether there is a threshold."""
         return self.level_db_hl < math.inf
 
 
@@ -58,48 +49,20 @@ Readings = Mapping[float, TableThreshold]  # by frequency, rising
 
 @dataclass(frozen=True)
 class TableEar:
-    """One ear of a table.
+    """One ear of a table."""
 
-    Attributes
-    ----------
-    where : str
-        The place in the table, for messages.
-    person : str
-        Whose it is; "" where the table does not say.
-    source : str
-        Of which collection the person is.
-    names : tuple of str
-        All that the table calls the person.
-    ear : str
-        R, L, or the table's word.
-    side : str
-        "right", "left", or "" where the table does not say.
-    by_air, by_bone : mapping of float to Reading
-    unknown_hz : tuple of float
-        Asked by the table by air, and nothing is known there.
-    age_years : float
-        NaN: not known.
-    sex : str
-        "F", "M" or "".
-    remarks : tuple of str
-        What speaks against a fit, in words: levels that are no dB HL, a test that is not valid.
-    convention : str
-        Which thresholds they are, where the table says it.
-    """
-
-    where: str
-    person: str
-    source: str
-    names: tuple[str, ...]
-    ear: str
-    side: str
+    where: str  # the place in the table, for messages
+    person: str  # whose it is; "" where the table does not say
+    source: str  # of which collection the person is
+    ear: str  # R, L, or the table's word
+    side: str  # "right", "left", or "" where the table does not say
     by_air: Readings
     by_bone: Readings
-    unknown_hz: tuple[float, ...] = ()
+    unknown_hz: tuple[float, ...] = ()  # asked by air, and nothing is known there
     age_years: float = math.nan
-    sex: str = ""
-    remarks: tuple[str, ...] = ()
-    convention: str = ""
+    sex: str = ""  # "F", "M" or ""
+    remarks: tuple[str, ...] = ()  # what speaks against a fit, in words
+    convention: str = ""  # which thresholds they are, where the table says it
     row: int = field(default=0, compare=False)
 
     @property
@@ -114,5 +77,4 @@ class TableEar:
 
     @property
     def known(self) -> bool:
-        """Return whether anything is known of it."""
         return bool(self.by_air or self.by_bone)

@@ -29,10 +29,7 @@ _OTHERS: Final = ("Patient", "Device", "Encounter", "Practitioner", "Organizatio
 def thresholds_of(bundle: Mapping[str, Any]) -> tuple[list[tuple[str, Record]], list[str]]:
     """Return thresholds with their places, and what was passed over.
 
-    Raises
-    ------
-    ValueError
-        An entry is none that is read, or its code and its name are of two thresholds.
+    `ValueError` if an entry is none that is read, or its code and its name are of two thresholds.
     """
     found: list[tuple[str, Record]] = []
     passed_over: list[str] = []

@@ -53,13 +53,7 @@ def _usual(sign: str) -> str:
 
 
 def reading_of(cell: str) -> TableThreshold | None:
-    """Return what a cell says; None: that nothing is known there.
-
-    Raises
-    ------
-    ValueError
-        It is nothing of the kind; the message has the value, and how it is written here.
-    """
+    """Return what a cell says; None: nothing is known there. `ValueError` has how it is written."""
     text = plain(cell).casefold()
     if text in _UNKNOWN:
         return None

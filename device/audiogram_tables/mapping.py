@@ -28,13 +28,7 @@ MAPPING_BYTES_MAX: Final = 1 << 20
 
 
 def mapping_of(text: str | None) -> dict[str, Place]:
-    """Return the places by heading that an option says, or the file that it names.
-
-    Raises
-    ------
-    AudiogramError
-        The file cannot be read, or a part is no place with a heading.
-    """
+    """Return the places by heading that an option says, or the file that it names."""
     if text is None:
         return {}
     found: dict[str, Place] = {}

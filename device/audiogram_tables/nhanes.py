@@ -16,24 +16,16 @@ AGE_YEARS: Final = "RIDAGEYR"
 SEX: Final = "RIAGENDR"
 SEXES: Final = {"M": "1", "F": "2"}
 
-# Between "AUXU" and the letter of the ear; whether it is the second reading.
+# Between "AUXU" and the letter of the ear.
 _INFIXES: Final = {
-    "250": (250, False),
-    "500": (500, False),
-    "750": (750, False),
-    "1K1": (1000, False),
-    "1K2": (1000, True),
-    "1500": (1500, False),
-    "2K": (2000, False),
-    "3K": (3000, False),
-    "4K": (4000, False),
-    "6K": (6000, False),
-    "8K": (8000, False),
-}
+    "250": 250, "500": 500, "750": 750, "1K1": 1000, "1K2": 1000, "1500": 1500, "2K": 2000,
+    "3K": 3000, "4K": 4000, "6K": 6000, "8K": 8000,
+}  # fmt: skip
+_AGAIN: Final = "1K2"
 _LETTERS: Final = {RIGHT: "R", LEFT: "L"}
 _PLACES: Final = {
-    f"AUXU{infix}{letter}": (ear, float(frequency_hz), again)
-    for infix, (frequency_hz, again) in _INFIXES.items()
+    f"AUXU{infix}{letter}": (ear, float(frequency_hz), infix == _AGAIN)
+    for infix, frequency_hz in _INFIXES.items()
     for ear, letter in _LETTERS.items()
 }
 

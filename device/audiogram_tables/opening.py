@@ -29,13 +29,7 @@ _WIDE_TEXTS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def sheet_of(path: str, content: bytes) -> Sheet:
-    """Return what is in a file.
-
-    Raises
-    ------
-    AudiogramError
-        It is none of the kinds that are read.
-    """
+    """Return what is in a file; `AudiogramError` if it is none of the kinds that are read."""
     for begins, why in _OTHERS.items():
         if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(begins):
             raise AudiogramError(f"{path}: is not a CSV file in UTF-8: it {why}")

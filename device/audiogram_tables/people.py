@@ -24,13 +24,7 @@ LETTERS: Final = {"right": "R", "left": "L", "": ""}
 
 
 def person_of(columns: Columns, row: Row) -> dict[str, Any]:
-    """Return what a row says of the person, by the names of `TableEar`.
-
-    Raises
-    ------
-    AudiogramError
-        A cell is not what it has to be.
-    """
+    """Return what a row says of the person, by the names of `TableEar`."""
     subjects = [text for text, _ in columns.of(Role.SUBJECT)]
     for text in subjects[:1]:
         must = text.casefold() in _MUST or columns.names_people
@@ -42,7 +36,6 @@ def person_of(columns: Columns, row: Row) -> dict[str, Any]:
     return {
         "person": next(filter(None, (row[text] for text in subjects)), ""),
         "source": columns.cell(row, Role.SOURCE),
-        "names": names_of(columns, row),
         "age_years": _age(columns, row),
         "sex": _sex(columns, row),
         "convention": columns.cell(row, Role.CONVENTION),
@@ -56,7 +49,6 @@ def names_of(columns: Columns, row: Row) -> tuple[str, ...]:
 
 
 def remarks_of(columns: Columns, row: Row, side: str) -> list[str]:
-    """Return what a row has against a fit of an ear."""
     verdicts = [t for t, p in columns.of(Role.VERDICT) if p.side in ("", side) and not p.route]
     words = dict.fromkeys(row[text] for text in verdicts)
     doubts = [f"{NOT_VALID}: {w}" for w in words if w in (Verdict.DOUBTFUL, Verdict.NOT_TESTED)]

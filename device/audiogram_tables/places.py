@@ -91,7 +91,6 @@ _SIDE: Final = r"(right|left|r|l)"
 _AT: Final = re.compile(
     rf"(?:{_SIDE}[._-]?)?(?:(t|air|bone|b)[._]?)?(\d{{3,5}})(_hz_db_hl)?([._]retest)?"
 )
-_LOUDNESS: Final = re.compile(r"ucl\d{3,5}")  # beside air500 and bone500, in tables of both routes
 _OF_EAR: Final = re.compile(r"(no_?response|verdict|marks)[ _.](right|left)(?:[-_.](bone))?")
 _LEVELS: Final = re.compile(rf"(?:threshold|{_SIDE})(?:[._ -](bone|air))?")
 _LETTERS: Final = {"r": RIGHT, "l": LEFT, "b": BONE, "t": ""}
@@ -139,8 +138,6 @@ def place_named(text: str, *, said: bool = False) -> Place | None:
     known = plain(text).casefold()
     if found := nhanes.place_of(known.upper()):
         return Place(Role.AT, found[0], "", *found[1:])
-    if _LOUDNESS.fullmatch(known):
-        return Place(Role.IGNORE)
     if at := _AT.fullmatch(known):
         hertz = float(at[3])
         allowed = FREQUENCY_HZ_MIN <= hertz <= FREQUENCY_HZ_MAX if said else hertz in FREQUENCIES_HZ

@@ -37,7 +37,6 @@ _MARK: Final = re.compile(r"(\d+) (no-response|hears-all)(?:[^;>]*?(?:>|<=) ?(-?
 
 
 def check_shape(columns: Columns) -> None:
-    """Refuse columns that do not go together."""
     path, at, levels = columns.sheet.path, columns.of(Role.AT), columns.of(Role.THRESHOLD)
     found, frequencies, ears = at or levels, columns.of(*FREQUENCY_ROLES), columns.of(Role.EAR)
     with_side = [text for text, place in found if place.side]
@@ -65,13 +64,7 @@ def check_shape(columns: Columns) -> None:
 
 
 def ears_of(columns: Columns, rows: Sequence[Row], number: int, *, grouped: bool) -> list[TableEar]:
-    """Return the ears of a row, or of all rows of a person, right before left.
-
-    Raises
-    ------
-    AudiogramError
-        A cell is not what it has to be, or a threshold comes twice.
-    """
+    """Return the ears of a row, or of all rows of a person, right before left."""
     of, where = person_of(columns, rows[0]), rows[0].where
     found, remarks = _found_in(columns, rows)
     both = grouped or any(place.side for _, place in columns.of(Role.AT))

@@ -20,13 +20,11 @@ class Row:
     fault: str = ""
 
     def __getitem__(self, heading: str) -> str:
-        """Return a cell; `AudiogramError` where the row cannot be read."""
         if self.fault:
             raise AudiogramError(f"{self.where}{self.fault}")
         return self.cells.get(heading, "")
 
     def place(self, heading: str) -> str:
-        """Return where a cell is."""
         return f"{self.where}, column {heading}"
 
 
@@ -56,7 +54,6 @@ class Sheet:
         return cls(path, (*header,), (*rows,), passed_over=(*passed_over,))
 
     def cells(self, heading: str) -> Iterator[str]:
-        """Yield what is in the cells of a column that are not empty."""
         return filter(None, (row.cells.get(heading, "") for row in self.rows))
 
 

@@ -48,28 +48,17 @@ class Table:
 
     @staticmethod
     def bytes_of(path: Path) -> bytes:
-        """Return what is in the file of a table; `OSError` if it cannot be read."""
         return content_or_stream(path, TABLE_BYTES_MAX)
 
     @classmethod
     def read(
         cls, path: str | Path, content: bytes | None = None, columns: str | None = None
     ) -> Self:
-        """Read a table of audiograms.
+        """Read a table of audiograms; `AudiogramError` if it is none, or cannot be read.
 
-        Parameters
-        ----------
-        path : str or Path
-        content : bytes, optional
-            Of the file, where it was read already: a pipe can be read once.
-        columns : str, optional
-            Which heading has which place, ``right.500=R500,...``, or the file that says it.
-
-        Raises
-        ------
-        AudiogramError
-            The file cannot be read, or is no table of audiograms. What is wrong with a row is said
-            when it is asked for.
+        `content` is that of the file, where it was read already: a pipe can be read once. `columns`
+        says which heading has which place, ``right.500=R500,...``, or names the file that says it.
+        What is wrong with a row is said when it is asked for.
         """
         name, said = str(path), mapping_of(columns)
         try:
@@ -94,19 +83,9 @@ class Table:
     ) -> tuple[dict[str, TableEar], list[str]]:
         """Return the ears with thresholds that rows have, by side, and what to know of the tables.
 
-        Parameters
-        ----------
-        named : str
-            ``FILE:ROW``, or ``FILE:ROW,FILE:ROW`` of the right and the left ear.
-        ear : str, optional
-            "left" or "right"; None: all that the rows have.
-        columns : str, optional
-            As of `read`.
-
-        Raises
-        ------
-        AudiogramError
-            It names no row, one cannot be read, has no such ear, or does not say which ear it is.
+        `named` is ``FILE:ROW``, or ``FILE:ROW,FILE:ROW`` of the right and the left ear; without
+        `ear` they are all that the rows have. `AudiogramError` if a row is not there, cannot be
+        read, has no such ear, or does not say which ear it is.
         """
         parts = [part.strip() for part in named.split(",")]
         if len(parts) > len(_IN_ORDER):
@@ -131,7 +110,6 @@ class Table:
         return {side: ears[side] for side in wanted}, [*dict.fromkeys(remarks)]
 
     def __len__(self) -> int:
-        """Return the number of rows, or of people where each has several rows."""
         return len(self._groups)
 
     @property
@@ -154,7 +132,6 @@ class Table:
 
     @cached_property
     def _groups(self) -> list[list[Row]]:
-        """Return the rows of each number."""
         rows = self.columns.sheet.rows
         if not self._grouped:
             return [[row] for row in rows]
@@ -203,13 +180,7 @@ class Table:
                     yield ear
 
     def ears(self, row: str) -> list[TableEar]:
-        """Return the ears of a row by its number, from 1, or of a person by name.
-
-        Raises
-        ------
-        AudiogramError
-            There is no such row, or a cell of it is not what it has to be.
-        """
+        """Return the ears of a row by its number, from 1, or of a person by name."""
         if re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
             if int(row) <= len(self):
                 return self._of_number(int(row))

@@ -42,7 +42,6 @@ class Reading:
     unit: str = DB_SPL
 
     def __post_init__(self) -> None:
-        """Refuse what no meter shows for a tone."""
         low, high = READING_LIMITS_DB_SPL
         if not low <= self.level_db_spl <= high:
             raise ImplausibleError(
@@ -63,24 +62,11 @@ class Point:
 
 
 def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_spl: float) -> Point:
-    """Return what two readings tell, or why they cannot be right.
+    """Return what two readings tell, or say why they cannot be right: `ImplausibleError`.
 
     The highest level is that of the loud tone: beyond it nobody has seen whether the output is
-    still in proportion.
-
-    Parameters
-    ----------
-    soft, loud : Reading
-        At two levels of the generator.
-    neighbour : Point or None
-        At the frequency before, of the same ear.
-    retspl_db_spl : float
-        0 dB HL here.
-
-    Raises
-    ------
-    ImplausibleError
-        If they cannot be right; the message says what to look at.
+    still in proportion. `neighbour` is of the frequency before, of the same ear; 0 dB HL is
+    `retspl_db_spl`.
     """
     told_db = loud.level_dbfs - soft.level_dbfs
     read_db = loud.level_db_spl - soft.level_db_spl
@@ -128,23 +114,10 @@ def calibration_of(
     vibrator: Mapping[str, str] | None = None,
     retfl_db_un: Mapping[int, float] | None = None,
 ) -> Calibration:
-    """Put a calibration together.
+    """Put a calibration together; `CalibrationError` if it is not allowed.
 
-    Parameters
-    ----------
-    about, transducer : mapping
-        Texts and dates of the tables `[calibration]` and `[transducer]`.
-    retspl_db_spl : mapping of frequency (Hz) to level
-        Of the transducer on its coupler.
-    points : mapping of route to mapping of frequency (Hz) to Point
-        What was measured.
-    vibrator, retfl_db_un : mapping, optional
-        The texts of the table `[vibrator]`, and 0 dB HL by bone, if that was measured.
-
-    Raises
-    ------
-    CalibrationError
-        If it is not allowed.
+    `about`, `transducer` and `vibrator` have the texts and dates of tables of its file; levels are
+    by frequency in Hz, and what was measured is by route.
     """
     content: dict[str, Any] = {
         "format": FORMAT_VERSION,
@@ -174,7 +147,6 @@ def calibration_of(
 
 
 def as_toml(calibration: Calibration) -> str:
-    """Return a calibration as the text of its file."""
     lines = [f"format = {FORMAT_VERSION}"]
     for name, table in calibration.content.items():
         if isinstance(table, dict):

@@ -40,13 +40,7 @@ VIBRATORS: Final[dict[str, ReferenceForces]] = {
 
 
 def reference_forces(name: str) -> ReferenceForces:
-    """Return the RETFL of a vibrator by its short name.
-
-    Raises
-    ------
-    UnknownTransducerError
-        If there is none of this name; the message lists them.
-    """
+    """Return the RETFL of a vibrator by its short name; an error lists them."""
     if name not in VIBRATORS:
         raise UnknownTransducerError(
             f"vibrator is {name!r}; allowed are {', '.join(sorted(VIBRATORS))}"

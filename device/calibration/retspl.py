@@ -147,13 +147,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
 
 
 def reference_levels(name: str) -> ReferenceLevels:
-    """Return the RETSPL of a transducer by its short name, complete for a calibration.
-
-    Raises
-    ------
-    UnknownTransducerError
-        If there is none of this name; the message lists them.
-    """
+    """Return the RETSPL of a transducer by its short name, complete; an error lists them."""
     if name not in TABLES:
         raise UnknownTransducerError(
             f"transducer is {name!r}; allowed are {', '.join(sorted(TABLES))}"

@@ -45,21 +45,8 @@ PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b"
 def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
     """Make the card, and the same as an update; return the card.
 
-    Parameters
-    ----------
-    out : Path
-        A directory; what is half done is below it, too.
-    keys : Path
-        Those of updates; made if there are none.
-    page : Path
-        The operator's page, which the card carries.
-    raspberry_pi : bool
-        Whether the firmware that is not free is on it; without it only an emulated machine starts.
-
-    Raises
-    ------
-    CardError
-        If a tool, a package or something else is missing.
+    What is half done is below `out`, too. Keys of updates are made if there are none. Without the
+    firmware of the `raspberry_pi`, which is not free, only an emulated machine starts.
     """
     if not page.is_file():
         raise CardError(f"--page is {str(page)!r}, which is no file")
@@ -109,11 +96,8 @@ def _epoch() -> int:
     """Return the time of the commit: the same commit gives the same bytes."""
     told = subprocess.run(
         ["git", "log", "-1", "--format=%ct"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    ).stdout.strip()  # fmt: skip
     if not told:
         raise CardError("a card is made from a commit, and git knows none here")
     return int(told)
@@ -182,59 +166,42 @@ def _boot_files(
 
 def bill_of_materials(version: str, debian: list[Package], wheels: list[Path]) -> str:
     """Return a list of Debian's packages and Python's wheels, as CycloneDX 1.5 in JSON."""
-    components = [_of_debian(package) for package in debian] + [_of_python(w) for w in wheels]
-    device = {"type": "firmware", "name": "gp-pta", "version": version}
+    components: list[dict[str, Any]] = [
+        {
+            "type": "library", "name": each.name, "version": each.version,
+            "purl": f"pkg:deb/debian/{each.name}@{each.version}?distro=bookworm",
+            "hashes": [{"alg": "SHA-256", "content": each.sha256}],
+        }
+        for each in debian
+    ]  # fmt: skip
+    for wheel in wheels:
+        name, its_version, *_ = wheel.name.split("-")
+        purl = f"pkg:pypi/{name}@{its_version}"
+        components.append({"type": "library", "name": name, "version": its_version, "purl": purl})
     content = {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
-        "metadata": {"component": device},
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+        "metadata": {"component": {"type": "firmware", "name": "gp-pta", "version": version}},
         "components": components,
-    }
+    }  # fmt: skip
     return json.dumps(content, indent=1) + "\n"
 
 
-def _of_debian(package: Package) -> dict[str, Any]:
-    return {
-        "type": "library",
-        "name": package.name,
-        "version": package.version,
-        "purl": f"pkg:deb/debian/{package.name}@{package.version}?distro=bookworm",
-        "hashes": [{"alg": "SHA-256", "content": package.sha256}],
-    }
-
-
-def _of_python(wheel: Path) -> dict[str, Any]:
-    name, version, *_ = wheel.name.split("-")
-    return {
-        "type": "library",
-        "name": name,
-        "version": version,
-        "purl": f"pkg:pypi/{name}@{version}",
-    }
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make what is asked for; return an exit code."""
     p = argparse.ArgumentParser(prog="python -m device.card.build", description=__doc__)
     p.add_argument("--out", metavar="DIR", type=Path, default=REPOSITORY / "build/card")
     p.add_argument(
-        "--keys",
-        metavar="DIR",
-        type=Path,
-        default=REPOSITORY / "build/card/keys",
+        "--keys", metavar="DIR", type=Path, default=REPOSITORY / "build/card/keys",
         help="the keys of updates (default: build/card/keys); made if there are none: keep them, "
         "for a card takes updates of nobody else",
-    )
+    )  # fmt: skip
     p.add_argument(
         "--page", metavar="FILE", type=Path, required=True,
         help="the operator's page, of gp-pta page -o",
     )  # fmt: skip
     p.add_argument(
-        "--raspberry-pi",
-        action="store_true",
+        "--raspberry-pi", action="store_true",
         help="with the firmware of Raspberry Pi, which is not free and which a Pi needs to start",
-    )
+    )  # fmt: skip
     arguments = p.parse_args(argv)
     try:
         card = make(

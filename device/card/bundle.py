@@ -30,7 +30,6 @@ filename=system.img
 
 
 def make_keys(place: Path) -> None:
-    """Make a key, and a certificate for it, if there is none."""
     if (place / KEY).exists():
         return
     place.mkdir(parents=True, exist_ok=True)
@@ -46,13 +45,7 @@ def make_keys(place: Path) -> None:
 
 
 def keyring(place: Path) -> str:
-    """Return the certificates that a card believes.
-
-    Raises
-    ------
-    CardError
-        If there are none.
-    """
+    """Return the certificates that a card believes."""
     found = sorted(place.glob("*.crt"))
     if not found:
         raise CardError(f"{place} has no certificate (*.crt)")
@@ -62,25 +55,7 @@ def keyring(place: Path) -> str:
 def make_bundle(
     slot: Path, version: str, keys: Path, bundle: Path, compatible: str = COMPATIBLE
 ) -> None:
-    """Make the bundle; what was there is replaced.
-
-    Parameters
-    ----------
-    slot : Path
-        Its bytes.
-    version : str
-    keys : Path
-        A directory with the key and the certificate that sign.
-    bundle : Path
-        The file to write.
-    compatible : str, optional
-        The board that it is for.
-
-    Raises
-    ------
-    CardError
-        If RAUC refuses.
-    """
+    """Make the bundle of a slot, signed by `keys`, for a kind of board; one there is replaced."""
     place = bundle.with_name(f"{bundle.name}.content")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()

@@ -26,19 +26,7 @@ PI_BYTES: Final = 0x4000
 
 
 def make_card(slot: Path, boot_files: list[Path], card: Path, epoch: int) -> None:
-    """Write the card. Its second slot is empty until the first update.
-
-    Parameters
-    ----------
-    slot : Path
-        The bytes of the first slot.
-    boot_files : list of Path
-        Files of the boot partition, beside its script.
-    card : Path
-        The file to write.
-    epoch : int
-        The time of all files, s since 1970.
-    """
+    """Write the card, with files of this time. Its second slot is empty until the first update."""
     boot = card.with_name("boot.vfat")
     _make_boot(boot, boot_files, epoch)
     card.unlink(missing_ok=True)
@@ -96,19 +84,7 @@ def environment_of(program: bytes, size: int) -> bytes:
     """Return the environment built into a U-Boot, but nobody stops it at the operator's line.
 
     Without one U-Boot waits two seconds for a key, and whoever types then is at its prompt, on the
-    operator's own line, and may do anything to the card.
-
-    Parameters
-    ----------
-    program : bytes
-        U-Boot.
-    size : int
-        The size of an environment that it was built for.
-
-    Raises
-    ------
-    CardError
-        If none is built into it.
+    operator's own line, and may do anything to the card. It has the `size` it was built for.
     """
     at = program.find(f"\0{WAITS}\0".encode())
     if at < 0:

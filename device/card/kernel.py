@@ -60,19 +60,7 @@ class Kernel:
 
 
 def with_needs(names: Iterable[str], needs: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return the files of these modules and of those that they depend on.
-
-    Parameters
-    ----------
-    names : iterable of str
-    needs : mapping
-        Of a module's file, the files that it depends on.
-
-    Raises
-    ------
-    CardError
-        If there is no such module.
-    """
+    """Return the files of these modules and of those that they depend on, by `needs`."""
     paths = {PurePosixPath(path).stem.replace("_", "-"): path for path in needs}
     found = set[str]()
     for name in names:
@@ -96,20 +84,7 @@ def _depmod(root: Path, version: str) -> None:
 
 
 def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: int) -> Path:
-    """Make the first system; return its file.
-
-    Parameters
-    ----------
-    tree : Tree
-        Debian's packages.
-    kernel : Kernel
-    verity : str
-        How dm-verity checks the root: its table without the device.
-    place : Path
-        A directory for it.
-    epoch : int
-        The time of all files, s since 1970.
-    """
+    """Make the first system, which knows dm-verity's table without the device; return its file."""
     root = place / "initramfs"
     shutil.rmtree(root, ignore_errors=True)
     tree.write(tree.with_libraries(tree.matching(FIRST_PROGRAMS)), root)

@@ -53,12 +53,10 @@ class Package:
 
     @property
     def name(self) -> str:
-        """Return what Debian calls it."""
         return self._file.partition("_")[0]
 
     @property
     def version(self) -> str:
-        """Return its version, without an epoch."""
         return self._file.split("_")[1]
 
     @property
@@ -72,13 +70,7 @@ def read_packages() -> list[Package]:
 
 
 def fetch(packages: list[Package], place: Path) -> dict[str, Path]:
-    """Have these packages in a directory, and return the file of each by its name.
-
-    Raises
-    ------
-    CardError
-        If one cannot be got, or is not what the list says.
-    """
+    """Have these packages in a directory, and return the file of each by its name."""
     place.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
         files = pool.map(lambda package: _fetch_one(package, place), packages)
@@ -180,7 +172,6 @@ def _apt(place: Path) -> list[str]:
 
 
 def main() -> int:
-    """Write the list anew; return an exit code."""
     argparse.ArgumentParser(description=__doc__).parse_args()  # --help writes nothing
     day = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     packages = sorted(newest(day), key=lambda package: package.path)

@@ -30,26 +30,10 @@ def make_root(
     told: Mapping[str, str],
     root: Path,
 ) -> None:
-    """Make the directory of the root.
+    """Make the directory of the root; what was there is removed.
 
-    Parameters
-    ----------
-    tree : Tree
-        Debian's packages.
-    kernel : Kernel
-    image : Path
-        The firmware, as `make image` makes it for AArch64.
-    wheels : list of Path
-        What the firmware's Python needs besides.
-    told : mapping
-        What is written at the end of files of the root: version, certificates, contents.
-    root : Path
-        A directory; what was there is removed.
-
-    Raises
-    ------
-    CardError
-        If something is missing.
+    `image` is the firmware for AArch64, `wheels` are what its Python needs besides, and `told` is
+    written at the end of files of the root: version, certificates, contents.
     """
     shutil.rmtree(root, ignore_errors=True)
     kept = [

@@ -44,13 +44,7 @@ FIT_SOURCE: Final = """\
 
 
 def make_slot(tree: Tree, kernel: Kernel, root: Path, place: Path, epoch: int) -> Path:
-    """Make the bytes of a slot from the directory of its root; return the file.
-
-    Raises
-    ------
-    CardError
-        If something does not fit.
-    """
+    """Make the bytes of a slot from the directory of its root; return the file."""
     slot = _squash(root, place / "slot", epoch)
     blocks = slot.stat().st_size // BLOCK_BYTES
     verity = _with_hashes(slot, blocks)

@@ -33,10 +33,7 @@ class Tree:
     def matching(self, patterns: Iterable[str]) -> set[str]:
         """Return the paths that match, without those that match what begins with "- ".
 
-        Raises
-        ------
-        CardError
-            If nothing matches a pattern: a package has changed.
+        `CardError` if nothing matches a pattern: a package has changed.
         """
         found = set[str]()
         for pattern in patterns:
@@ -50,16 +47,7 @@ class Tree:
     def with_libraries(self, names: set[str], others: Iterable[Path] = ()) -> set[str]:
         """Return these files, what their links mean, and the libraries that all are linked with.
 
-        Parameters
-        ----------
-        names : set of str
-        others : iterable of Path, optional
-            Libraries that no package has, which are there already.
-
-        Raises
-        ------
-        CardError
-            If no package has a library.
+        So are the others, libraries that no package has and that are there already.
         """
         there = {path.name: path for path in others}
         wanted, done = set(names), set[str]()
@@ -123,7 +111,6 @@ def _merge(name: str) -> str:
 
 
 def _target(member: tarfile.TarInfo) -> str:
-    """Return the path that a link means."""
     where = os.path.join(os.path.dirname(f"/{member.name}"), member.linkname)
     return _merge(os.path.normpath(where).lstrip("/"))
 

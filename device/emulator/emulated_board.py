@@ -39,13 +39,8 @@ _EARS: Final[dict[str, Ear]] = {"l": "left", "r": "right"}
 class EmulatedLine:
     """A running board at the end of a line, to be served like any other `Board`.
 
-    Parameters
-    ----------
-    pico : EmulatedPico
-        Nobody else may use it meanwhile.
-    tell_time : callable, optional
-        Is called with the board's time (us) whenever some has passed, before what it has sent by
-        then is handed over.
+    Nobody else may use its Pico meanwhile. `tell_time` is called with the board's time (us)
+    whenever some has passed, before what it has sent by then is handed over.
     """
 
     def __init__(
@@ -56,7 +51,6 @@ class EmulatedLine:
         self._now_us: int | None = None
 
     def next_deadline_us(self) -> int | None:
-        """Give the time at which the board is to be looked at again."""
         return None if self._now_us is None else self._now_us + STEP_US
 
     def advance(self, now_us: int) -> None:
@@ -72,12 +66,10 @@ class EmulatedLine:
         self._now_us = now_us
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
         self.advance(now_us)
         self._pico.send(data)
 
     def transmit(self, frames_max: int | None = None) -> bytes:
-        """Hand over what the board has sent, whatever it is."""
         return self._pico.take_output()
 
 
@@ -102,12 +94,10 @@ class EmulatedBoard(EmulatedLine):
         self.presses = 0
 
     def advance(self, now_us: int) -> None:
-        """Let time pass, and the listener press the buttons in it."""
         super().advance(now_us)
         self._sit_idle()
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
         super().receive(data, now_us)
         for verb, fields in _frames(self._from_host, data):
             if verb == "tone" and len(self._asked) < TONES_HEARD_MAX:

@@ -15,13 +15,7 @@ class ImageError(Exception):
 
 
 def find_image() -> Path:
-    """Return the path of the MicroPython image (UF2) for the Pico.
-
-    Raises
-    ------
-    ImageError
-        There is none.
-    """
+    """Return the path of the MicroPython image (UF2) for the Pico, or `ImageError`."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         if not Path(named).is_file():

@@ -52,29 +52,11 @@ def is_over_usb(image: Path) -> bool:
 
 
 class EmulatedPico:
-    """A Pico with its REPL on UART0.
-
-    Parameters
-    ----------
-    image : Path
-        MicroPython, as UF2.
-    flash : bytes, optional
-        What the flash held when another one was looked at (`flash`): its files, with the image.
-    baud_rate : int
-        Of the line to the board.
-    over_usb : bool
-        The line is USB, as with the images that a user downloads; by default it is UART0.
-
-    Attributes
-    ----------
-    watchdog_resets : int
-        How often the watchdog, or `machine.reset`, has started it again.
-    """
+    """A Pico with its REPL on UART0, or on USB, as with the images that a user downloads."""
 
     def __init__(
         self,
         image: Path,
-        flash: bytes | None = None,
         baud_rate: int = BAUD_RATE,
         *,
         over_usb: bool = False,
@@ -85,8 +67,6 @@ class EmulatedPico:
         self._simulator: Any = Simulator(rp2040=self._chip)
         self._chip.load_bootrom(BOOTROM_B1)
         load_uf2(image, self._chip)
-        if flash is not None:
-            self._chip.flash[: len(flash)] = flash
         self._uart: Any = self._chip.uart[0]
         self._outgoing: deque[int] = deque()  # to the board
         self._incoming = bytearray()
@@ -104,10 +84,6 @@ class EmulatedPico:
         self._end_alarm = self._simulator.clock.create_alarm(self._simulator.stop)
         self._chip.core.pc = FLASH_START_ADDRESS
 
-    @property
-    def flash(self) -> bytes:
-        return bytes(self._chip.flash[:FLASH_BYTES])
-
     def write_flash(self, offset: int, data: bytes) -> int:
         """Put bytes into the flash, from FLASH_BYTES on beside what MicroPython knows of.
 
@@ -118,11 +94,9 @@ class EmulatedPico:
 
     @property
     def now_us(self) -> float:
-        """Microseconds of emulated time."""
         return float(self._simulator.clock.nanos) / 1000.0
 
     def run(self, duration_us: float) -> None:
-        """Let time pass."""
         self._simulator.stopped = False
         self._end_alarm.schedule(1000.0 * duration_us)
         while not self._simulator.stopped:
@@ -145,7 +119,6 @@ class EmulatedPico:
             self._byte_alarm.schedule(self._byte_ns)
 
     def take_output(self) -> bytes:
-        """Return what the board has sent since the last time."""
         data = bytes(self._incoming)
         self._incoming.clear()
         return data
@@ -224,13 +197,7 @@ class EmulatedPico:
     # The REPL
 
     def wait_for(self, token: bytes, wait_us: float = WAIT_US_MAX) -> bytes:
-        """Let time pass until the board has sent something, and return all up to it.
-
-        Raises
-        ------
-        GuestError
-            It did not come.
-        """
+        """Let time pass until the board has sent this, and return all up to it, or `GuestError`."""
         until_us = self.now_us + wait_us
         while token not in self._incoming:
             if self.now_us >= until_us:
@@ -242,18 +209,11 @@ class EmulatedPico:
         return data
 
     def enter_raw_repl(self) -> None:
-        """Make the REPL ready for `execute`."""
         self.send(CONTROL_A)
         self.wait_for(RAW_PROMPT)
 
     def execute(self, source: str, wait_us: float = WAIT_US_MAX) -> str:
-        """Run a piece of MicroPython and return what it printed.
-
-        Raises
-        ------
-        GuestError
-            It raised, or did not end in time.
-        """
+        """Run a piece of MicroPython and return what it printed; `GuestError` if it raised."""
         self.send(source.encode() + CONTROL_D)
         answer = self.wait_for(RAW_END, wait_us)
         printed, _, raised = answer[: -len(RAW_END)].partition(b"\x04")

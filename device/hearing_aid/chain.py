@@ -49,16 +49,7 @@ SOFT_SLOPE: Final = 0.5
 def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
     """Return the whole chain for a fit of both ears, but for where sound comes from and goes to.
 
-    Parameters
-    ----------
-    fit : Fit
-    remarks : sequence of str
-        Written as comments at the top.
-
-    Raises
-    ------
-    FitError
-        If the fit has one ear only.
+    Remarks are comments at the top. `FitError` if the fit has one ear only.
     """
     limit, limiters = output_limit(fit), " ".join(map(_parts, LIMITER_MARGINS_DB))
     levels = f"[{FULL_SCALE_DB_SPL:g} {FULL_SCALE_DB_SPL:g}]"
@@ -153,16 +144,19 @@ def _limiter(name: str, bands: LimitedBands) -> dict[str, str]:
 
 
 def table_text(rows: FloatArray) -> str:
-    """Return a table of gains as openMHA reads it."""
     return f"[{';'.join(row(each.tolist(), 2) for each in rows)}]"
 
 
 def output_limit(fit: Fit) -> float:
     """Return the largest sample that may leave, of full scale: that of the more sensitive ear."""
-    peak_db_spl = min(ear.output_max_db_spl for ear in fit.ears)
-    return float(10.0 ** (0.05 * (peak_db_spl - FULL_SCALE_DB_SPL)))
+    return float(full_scale_of(min(ear.output_max_db_spl for ear in fit.ears)))
+
+
+def full_scale_of(level_db_spl: float | FloatArray) -> FloatArray:
+    """Return levels as amplitudes of full scale."""
+    found: FloatArray = np.asarray(10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL)))
+    return found
 
 
 def row(values: Sequence[float], digits: int) -> str:
-    """Return numbers as openMHA reads them."""
     return f"[{' '.join(f'{value:.{digits}f}' for value in values)}]"

@@ -60,7 +60,6 @@ def tone(frequency_hz: float, level_db_spl: float, seconds: float) -> FloatArray
 
 
 def level_db_spl(samples: FloatArray) -> FloatArray:
-    """Return the level of each channel."""
     rms = np.sqrt(np.mean(samples**2, axis=0))
     found: FloatArray = FULL_SCALE_DB_SPL + 20.0 * np.log10(np.maximum(rms, 1e-12))
     return found
@@ -116,7 +115,6 @@ def held_db_spl(fit: Fit, frequency_hz: float) -> FloatArray:
 
 
 def delay_ms(aid: FileAid) -> float:
-    """Return how much later a click comes out."""
     click = np.zeros((SAMPLE_RATE_HZ, 2))
     at = SAMPLE_RATE_HZ // 2
     click[at] = amplitude(65.0)
@@ -207,7 +205,6 @@ def loudest(fit: Fit, count: int, seed: int, installation: Installation | None =
 
 
 def standard_fit(name: str, rule: str = "nal-r") -> Fit:
-    """Return the fit of a standard audiogram for both ears."""
     ear = audiogram_named(name)[LEFT]
     thresholds = [ear.threshold_db_hl(f) for f in FREQUENCIES_HZ]
     return fit_of_thresholds(
@@ -216,7 +213,6 @@ def standard_fit(name: str, rule: str = "nal-r") -> Fit:
 
 
 def table_lines() -> Iterator[str]:
-    """Yield the lines of the page's table."""
     yield "| audiogram | largest error of gain, dB | attack, ms | release, ms | THD at 65 dB SPL |"
     yield "|---|---|---|---|---|"
     for name in STANDARD_NAMES:

@@ -72,18 +72,8 @@ def correct(
 ) -> FloatArray:
     """Return the table whose gains at the centres are those asked, as far as there is one.
 
-    Parameters
-    ----------
-    center_hz : (m,)
-    gains_db : (m, levels)
-        Asked at each centre and each of `INPUT_LEVELS_DB_SPL`, not below 0.
-    rate_hz, fft_frames, window_frames : int
-        Of the filter bank.
-
-    Returns
-    -------
-    gains_db : (m, levels)
-        Never above what was asked of any neighbour.
+    Gains, (m, levels), are asked at each centre and each of `INPUT_LEVELS_DB_SPL`, and not below 0.
+    None becomes more than what was asked of any neighbour.
     """
     levels = np.array(INPUT_LEVELS_DB_SPL)
     mixing = responses(center_hz, rate_hz, fft_frames)

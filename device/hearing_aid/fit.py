@@ -122,7 +122,6 @@ class EarFit:
 
     @cached_property
     def gains_max_db(self) -> FloatArray:
-        """Return the most that each band may have, (m,)."""
         return np.array([band.gain_max_db for band in self.bands])
 
     @cached_property
@@ -156,10 +155,6 @@ class EarFit:
     def gain_of_speech_db(self, speech_db_spl: float = CONVERSATION_DB_SPL) -> FloatArray:
         """Return the gain of each band for speech of this level over all bands, (m,)."""
         return self.table.at_speech_db(speech_db_spl)
-
-    def speech_output_db_a(self) -> float:
-        """Return the A-weighted level of conversational speech at the output, over all bands."""
-        return self.table.speech_output_db_a()
 
     def tune(self, setting: Setting) -> Self:
         """Return the ear with a setting; its gains are held to 0 and to `gain_max_db`."""
@@ -216,12 +211,8 @@ class Fit:
     def tune(self, setting: Setting) -> "Fit":
         """Return the fit with a setting (`shapes.py` says what that does).
 
-        No gain leaves 0 to `gain_max_db`, and no limit changes.
-
-        Raises
-        ------
-        FitError
-            If a number of the setting is beyond its limit (`DIMENSIONS`).
+        No gain leaves 0 to `gain_max_db`, and no limit changes. `FitError` if a number of the
+        setting is beyond its limit (`DIMENSIONS`).
         """
         check_setting(setting)
         if setting == PRESCRIPTION:
@@ -315,7 +306,6 @@ def _limits(ear: EarFit) -> tuple[float, ...]:
 
 
 def check_setting(setting: Setting) -> None:
-    """Refuse a setting beyond the limits of `DIMENSIONS`, `FitError`."""
     for dimension, value_db in zip(DIMENSIONS, setting.values_db(), strict=True):
         limit_db = dimension.limit_db
         _check_number(f"{dimension.name} of the setting", value_db, -limit_db, limit_db, "dB")

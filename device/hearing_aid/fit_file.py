@@ -17,10 +17,11 @@ from device.hearing_aid.fit import (
     refusal,
 )
 from device.hearing_aid.for_whom import EarFinding
-from device.hearing_aid.whose import FIELDS, Whose
+from device.hearing_aid.whose import Whose
 from firmware_py.comparisons.space import DIMENSIONS
 from firmware_py.platform.named_file import TEXT, open_named
 from firmware_py.terms.printable import show
+from firmware_py.terms.record_checks import ResultError, object_of, several
 
 FORMAT: Final = "gp-pta fit"
 VERSION: Final = 3
@@ -34,6 +35,7 @@ _WORDS: Final = ("rule", "source", "of", "for_whom")
 _FIT_FIELDS: Final = (*_WORDS, "uncertainty_db", "input_levels_db_spl", "ears")
 _EAR_FIELDS: Final = ("ear", "output_max_db_spl", "bands")
 _BAND_FIELDS: Final = ("center_hz", "gain_max_db", "output_max_db_spl", "gains_db")
+_FINDINGS: Final = several(object_of(EarFinding), 0, BANDS_MAX)
 
 
 def write_fit(path: Path, fit: Fit) -> None:
@@ -49,14 +51,7 @@ def write_fit(path: Path, fit: Fit) -> None:
 
 
 def read_fit(path: Path) -> Fit:
-    """Read a fit.
-
-    Raises
-    ------
-    FitError
-        If it cannot be read, is no fit, is one of another version, is damaged, or has a value that
-        no aid may get; the message begins with the path.
-    """
+    """Read a fit; `FitError`, which begins with the path, if it is none that an aid may get."""
     try:
         return fit_of_text(_content(path))
     except FitError as error:
@@ -79,8 +74,8 @@ def fit_of_text(content: bytes) -> Fit:
     """Return the fit of which a file has this content; `FitError` as `read_fit`."""
     try:
         return _fit_of_whole(json.loads(content.decode(TEXT), parse_constant=_refuse_constant))
-    except FitError:
-        raise
+    except (FitError, ResultError) as error:
+        raise FitError(str(error)) from None
     except (ValueError, RecursionError) as error:  # no text, no JSON, nested without end
         raise FitError(f"this is no fit: {error}") from None
 
@@ -161,25 +156,10 @@ def _fit(record: Any) -> Fit:
         ears=tuple(_ear(ear) for ear in _check_list("ears", record["ears"])),
         rule=record["rule"],
         source=record["source"],
-        of=_whose(record["of"]),
-        for_whom=tuple(map(_finding, _check_list("for_whom", record["for_whom"]))),
+        of=object_of(Whose)("of", record["of"]),
+        for_whom=_FINDINGS("for_whom", record["for_whom"]),
         uncertainty_db=tuple(record["uncertainty_db"][name] for name in names),
     )
-
-
-def _whose(record: Any) -> Whose:
-    _check_fields("of", record, FIELDS)
-    try:
-        return Whose.from_record(record)
-    except ValueError as error:
-        raise FitError(f"of: {error}") from None
-
-
-def _finding(record: Any) -> EarFinding:
-    try:
-        return EarFinding.from_record(record)
-    except ValueError as error:
-        raise FitError(f"for_whom: {error}") from None
 
 
 def _ear(record: Any) -> EarFit:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.band_limits import LimitedBands, limited_bands
-from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
+from device.hearing_aid.chain import SAMPLE_RATE_HZ, full_scale_of
 from device.hearing_aid.fit import Fit
 from device.speech import FloatArray
 from firmware_py.terms.route import LEFT, RIGHT
@@ -24,32 +24,18 @@ _OF_POWER = 2.0 / (WINDOW_FRAMES * np.sum(_WINDOW**2))
 
 
 class LastLimiter:
-    """Lets pass what is within the limits of a fit, as it is; the rest is made softer.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of both ears.
-
-    Raises
-    ------
-    FitError
-        If the fit has one ear only.
-    """
+    """Lets pass what is within the limits of a fit of both ears; the rest is made softer."""
 
     def __init__(self, fit: Fit) -> None:
         ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
         # the largest sample of each ear, of full scale
-        self.largest = _amplitude(np.array([ear.output_max_db_spl for ear in ears]))
+        self.largest = full_scale_of(np.array([ear.output_max_db_spl for ear in ears]))
         self._banks = [_Bank(bands) for bands in limited_bands(ears, SAMPLE_RATE_HZ)]
 
     def limit(self, samples: FloatArray) -> FloatArray:
         """Return a sound within the limits of each band, and with no larger sample than allowed.
 
-        Parameters
-        ----------
-        samples : (frames, 2)
-            Left and right; an RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
+        It is (frames, 2), left and right; an RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
         """
         numbers = np.clip(np.nan_to_num(samples), -LOUDEST, LOUDEST)
         return np.clip(self._in_bands(numbers), -self.largest, self.largest)
@@ -79,7 +65,7 @@ class _Bank:
         band_of_bin = np.searchsorted(bands.edges_hz[1:-1], bins_hz, side="right")
         used, self._first_bins = np.unique(band_of_bin, return_index=True)
         self._bins: npt.NDArray[np.int64] = np.diff(self._first_bins, append=len(bins_hz))
-        self._largest = _amplitude(bands.limits_db_spl)[:, used]
+        self._largest = full_scale_of(bands.limits_db_spl)[:, used]
 
     def hold(self, spectra: npt.NDArray[np.complex128]) -> bool:
         """Make bands of spectra, (..., ears, bins), softer; return whether any had to be."""
@@ -89,8 +75,3 @@ class _Bank:
             return False
         spectra *= np.repeat(gains, self._bins, axis=-1)
         return True
-
-
-def _amplitude(level_db_spl: FloatArray) -> FloatArray:
-    found: FloatArray = 10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL))
-    return found

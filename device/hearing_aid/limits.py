@@ -95,21 +95,9 @@ class Limits:
 
 
 def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED) -> Limits:
-    """Return the limits for thresholds.
+    """Return the limits for thresholds, (..., m), of one audiogram or of many, at rising centres.
 
-    Parameters
-    ----------
-    center_hz : (m,)
-        Rising.
-    thresholds_db_hl : (..., m)
-        Of one audiogram, or of many.
-    coupling : str
-        How the aid sits in the ear: "closed" or "open".
-
-    Raises
-    ------
-    ValueError
-        If there is no such coupling.
+    `coupling` is how the aid sits in the ear, "closed" or "open"; `ValueError` if it is another.
     """
     if coupling not in FEEDBACK_DB:
         raise ValueError(f"coupling is {coupling!r}; allowed are {', '.join(FEEDBACK_DB)}")

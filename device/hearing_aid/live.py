@@ -45,19 +45,7 @@ GLIDE_STEP_DB: Final = GLIDE_DB_PER_S * GLIDE_BLOCKS * BLOCK_FRAMES / SAMPLE_RAT
 
 
 class LiveAid:
-    """A running aid that takes a block of sound at a time.
-
-    Parameters
-    ----------
-    engine : Engine
-        Configured by `chain.configuration` of the fit.
-    fit : Fit
-
-    Raises
-    ------
-    OpenMhaError
-        If openMHA does not take sound.
-    """
+    """A running aid that takes a block of sound at a time, configured for the fit."""
 
     def __init__(self, engine: Engine, fit: Fit) -> None:
         self._engine, self._fit = engine, fit
@@ -76,34 +64,17 @@ class LiveAid:
 
     @property
     def is_gliding(self) -> bool:
-        """Return whether the gains still move."""
         return not np.array_equal(self._rows_db, self._wanted_db)
 
     def fit(self, fit: Fit) -> None:
-        """Go over to another fit with the same bands and limits, by `GLIDE_DB_PER_S`.
-
-        Raises
-        ------
-        FitError
-            If bands or limits are others.
-        """
+        """Go over to another fit with the same bands and limits, by `GLIDE_DB_PER_S`."""
         check_same_limits(self._fit, fit)
         self._wanted_db = gain_rows(fit)
 
     def process(self, block: FloatArray) -> FloatArray:
-        """Return the block that comes out when this one goes in; it is some ms late.
+        """Return the block that comes out when this one goes in, (BLOCK_FRAMES, 2); some ms late.
 
-        Parameters
-        ----------
-        block : (BLOCK_FRAMES, 2)
-            An RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
-
-        Raises
-        ------
-        ValueError
-            If the block has another shape.
-        OpenMhaError
-            If openMHA is gone.
+        An RMS of 1 is `chain.FULL_SCALE_DB_SPL`. `OpenMhaError` if openMHA is gone.
         """
         if block.shape != (BLOCK_FRAMES, CHANNELS):
             raise ValueError(f"the block is {block.shape}; allowed is {(BLOCK_FRAMES, CHANNELS)}")

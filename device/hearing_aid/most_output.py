@@ -125,7 +125,6 @@ def worst(
 
 
 def table_lines() -> Iterator[str]:
-    """Yield the lines of the page's table."""
     yield "| audiogram | rule | tones | noise |"
     yield "|---|---|---|---|"
     for name in STANDARD_NAMES:
@@ -142,7 +141,6 @@ def _words(found: Loudest) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, and print."""
     argparse.ArgumentParser(
         prog="python -m device.hearing_aid.most_output", description=__doc__
     ).parse_args(argv)

@@ -44,17 +44,9 @@ class OpenMhaError(Exception):
 
 
 class Installation:
-    """Where openMHA is.
+    """Where openMHA is; `OpenMhaError` if it is not there.
 
-    Parameters
-    ----------
-    directory : Path, optional
-        What `make aid` made; by default that of the environment, or the usual one.
-
-    Raises
-    ------
-    OpenMhaError
-        If it is not there.
+    `directory` is what `make aid` made; by default that of the environment, or the usual one.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -90,18 +82,9 @@ class Installation:
 
 
 class Engine:
-    """A running openMHA; used in a `with` statement.
+    """A running openMHA, told the lines of its configuration first; used in a `with` statement.
 
-    Parameters
-    ----------
-    installation : Installation
-    configuration : str
-        Lines that it is told before anything else.
-
-    Raises
-    ------
-    OpenMhaError
-        If it does not start, or refuses a line, which is named.
+    `OpenMhaError` if it does not start, or refuses a line, which is named.
     """
 
     def __init__(self, installation: Installation, configuration: str = "") -> None:
@@ -121,21 +104,17 @@ class Engine:
             raise
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
         self.close()
 
     @property
     def process_id(self) -> int:
-        """Return the number of the process."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Return whether the process runs."""
         return self._process.poll() is None
 
     @property
@@ -144,13 +123,7 @@ class Engine:
         return Path(self._place.name)
 
     def tell(self, line: str) -> str:
-        """Send a line, and return what it answers.
-
-        Raises
-        ------
-        OpenMhaError
-            If it refuses the line, or is gone.
-        """
+        """Send a line, and return what it answers; `OpenMhaError` if it refuses it, or is gone."""
         if self._line is None:
             raise OpenMhaError("openMHA was taken down")
         try:
@@ -168,7 +141,6 @@ class Engine:
         return self._connect(self._sockets[1], SOUND_PORT)
 
     def close(self) -> None:
-        """End the process, and wait for it."""
         if self._line is not None:
             with suppress(OSError):
                 self._line.sendall(b"cmd=quit\n")
@@ -183,7 +155,6 @@ class Engine:
         self._place.cleanup()
 
     def _start(self) -> None:
-        """Start it, confined."""
         ours, its = socket.socketpair()
         with ours, its:
             self._process = subprocess.Popen(

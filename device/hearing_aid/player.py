@@ -1,6 +1,5 @@
 """Plays what the hearing aid made: on a sound card, into a file, or for nobody."""
 
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Final
 
@@ -20,14 +19,8 @@ class PlayerError(Exception):
     """Nothing can be played, in words."""
 
 
-class Player(ABC):
-    """Where the sound goes, and the only way there: through the last limiter.
-
-    Parameters
-    ----------
-    limiter : LastLimiter
-        Of the fit that is played.
-    """
+class Player:
+    """Plays for nobody; and the only way to where others play: through the last limiter."""
 
     def __init__(self, limiter: LastLimiter) -> None:
         self._limiter = limiter
@@ -36,45 +29,18 @@ class Player(ABC):
         """Begin to play, (frames, 2), within the limits of the fit; what still plays is ended."""
         self._begin(self._limiter.limit(samples))
 
-    @abstractmethod
     def _begin(self, samples: FloatArray) -> None:
         """Begin to play what is within the limits."""
 
-    @abstractmethod
     def stop(self) -> None:
         """Fall silent."""
 
-    @abstractmethod
     def close(self) -> None:
         """End."""
 
 
-class NoPlayer(Player):
-    """Plays for nobody."""
-
-    def _begin(self, samples: FloatArray) -> None:
-        """Do nothing."""
-
-    def stop(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class FilePlayer(Player):
-    """Keeps all that was played, one sound after the other, in a new WAV file.
-
-    Parameters
-    ----------
-    path : Path
-    limiter : LastLimiter
-
-    Raises
-    ------
-    PlayerError
-        If there is such a file already.
-    """
+    """Keeps all that was played, one sound after the other, in a new WAV file."""
 
     def __init__(self, path: Path, limiter: LastLimiter) -> None:
         super().__init__(limiter)
@@ -86,28 +52,15 @@ class FilePlayer(Player):
     def _begin(self, samples: FloatArray) -> None:
         self._played.append(samples)
 
-    def stop(self) -> None:
-        """Do nothing: what was begun is kept."""
-
     def close(self) -> None:
         if self._played:
             write_wav(self._path, np.concatenate(self._played))
 
 
 class CardPlayer(Player):
-    """Plays on a sound card, with the extra gp-pta[audio].
+    """Plays on a sound card, with the extra gp-pta[audio]; its name is one, a number, or "default".
 
-    Parameters
-    ----------
-    name : str
-        Of the card, a number, or "default".
-    limiter : LastLimiter
-        The largest sample that it lets pass is `CARD_LIMIT_DBFS` of full scale there.
-
-    Raises
-    ------
-    PlayerError
-        If there is no such card.
+    The largest sample that the limiter lets pass is `CARD_LIMIT_DBFS` of full scale there.
     """
 
     def __init__(self, name: str, limiter: LastLimiter) -> None:
@@ -133,9 +86,6 @@ class CardPlayer(Player):
             raise PlayerError(f"the sound card is gone: {error}") from None
 
     def stop(self) -> None:
-        """Fall silent."""
         self._device.stop()
 
-    def close(self) -> None:
-        """Fall silent."""
-        self._device.stop()
+    close = stop

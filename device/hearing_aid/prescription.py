@@ -64,7 +64,6 @@ class Compression:
         return falling_db + self.linear_db
 
     def table_db(self, levels_db_spl: Sequence[float]) -> FloatArray:
-        """Return the gain of each band at each of these levels in it, (..., m, k)."""
         return np.stack([self.gain_at(level) for level in levels_db_spl], axis=-1)
 
     def hold_to(self, gain_max_db: FloatArray) -> Self:
@@ -86,16 +85,9 @@ def compression(
     gain_db: FloatArray,
     linear_db: FloatArray | None = None,
 ) -> Compression:
-    """Derive compression from the gains of a linear rule.
+    """Derive compression from the gains of a linear rule, (..., m), for conversational speech.
 
-    Parameters
-    ----------
-    center_hz : (m,)
-        Rising.
-    gain_db : (..., m)
-        For conversational speech, not below 0.
-    linear_db : (..., m), optional
-        Gain that is not compressed, beside that; not below 0.
+    `linear_db` is gain beside that which is not compressed. Neither is below 0.
     """
     center = np.asarray(center_hz, dtype=np.float64)
     speech_db_spl = speech_in_bands(center)
@@ -128,7 +120,6 @@ class Prescribed:
     limits: Limits
 
     def table_db(self) -> FloatArray:
-        """Return the gains at `INPUT_LEVELS_DB_SPL`, (..., m, k)."""
         return self.compression.table_db(INPUT_LEVELS_DB_SPL)
 
     def linear_gain_max_db(self, output_max_db_spl: FloatArray) -> FloatArray:
@@ -149,33 +140,13 @@ def fit_of_thresholds(
     draws_db_hl: Mapping[str, FloatArray] | None = None,
     gaps: Mapping[str, Gaps] | None = None,
 ) -> Fit:
-    """Return the fit that a rule prescribes, with a band at each frequency.
+    """Return the fit that a rule prescribes, with a band at each frequency, of one ear or both.
 
-    Parameters
-    ----------
-    frequencies_hz : (m,)
-        Rising, 20 to 20000 Hz, with what the rule needs (`insertion_gain`).
-    thresholds_db_hl : mapping of "left", "right" or both to (m,)
-    rule : str
-        "nal-r", "nal-rp", "camfit" or "half-gain".
-    coupling : str
-        How the aid sits in the ear: "closed" or "open".
-    source : str
-        What the thresholds are from, for the fit to say.
-    draws_db_hl : mapping of the same ears to (n, m), optional
-        Threshold curves from what is known of each ear, for `Fit.uncertainty_db`; of two ears as
-        many. Without them the thresholds are taken to be known.
-    gaps : mapping of some of these ears to Gaps, optional
-        What is known of their conductive loss.
-
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    ValueError
-        As of `insertion_gain` and `limits`.
+    Frequencies, (m,), rise from 20 to 20000 Hz, with what the rule needs (`insertion_gain`); the
+    coupling is "closed" or "open". `source` is what the thresholds are from, for the fit to say.
+    Draws, (n, m), are threshold curves from what is known of each ear, for `Fit.uncertainty_db`, of
+    two ears as many; without them the thresholds are taken to be known. `gaps` are what is known of
+    a conductive loss. `ValueError` as of `insertion_gain` and `limits`.
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
     gaps = gaps or {}
@@ -196,7 +167,6 @@ def fit_of_thresholds(
 
 
 def rule_in_words(rule: str, coupling: str) -> str:
-    """Return what a fit says of how it was derived."""
     return f"{rule}, {coupling}"
 
 
@@ -223,7 +193,6 @@ def prescribe(
 
 
 def fitted_ear(ear: str, found: Prescribed) -> EarFit:
-    """Return the fit of one ear."""
     gains_db, most_db = np.round(found.table_db(), 2), found.limits.gain_max_db
     outputs_db_spl = found.limits.output_max_db_spl
     bands = tuple(
@@ -242,13 +211,8 @@ def fitted_ear(ear: str, found: Prescribed) -> EarFit:
 def uncertainty_db(fit: Fit, tables_db: Mapping[str, FloatArray]) -> tuple[float, ...]:
     """Return how unsure the four numbers of a setting are, from gains that may be the right ones.
 
-    Each table is described, as well as the four shapes can at `IMPORTANT_HZ` for speech at three
-    levels, by a setting of the fit; of those settings it is the SD.
-
-    Parameters
-    ----------
-    fit : Fit
-    tables_db : mapping of each ear of the fit to (n, m, k)
+    Each table, of (n, m, k) of each ear of the fit, is described as well as the four shapes can at
+    `IMPORTANT_HZ` for speech at three levels, by a setting of the fit; of those it is the SD.
     """
     shapes, differences = [], []
     for ear in fit.ears:

@@ -1,6 +1,6 @@
 """Sound through the real hearing aid: files in, files out, faster than real time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -17,14 +17,7 @@ FILES: Final = ("iolib = MHAIOFile", "io.output_sample_format = 32_bit_float")
 
 
 class FileAid:
-    """A fitted openMHA that takes sound from memory and gives it back.
-
-    Parameters
-    ----------
-    engine : Engine
-        Configured by `chain.configuration` of the fit.
-    fit : Fit
-    """
+    """A fitted openMHA that takes sound from memory and gives it back."""
 
     def __init__(self, engine: Engine, fit: Fit) -> None:
         self.engine = engine
@@ -33,28 +26,14 @@ class FileAid:
             engine.tell(line)
 
     def fit(self, fit: Fit) -> None:
-        """Go over to another fit with the same bands and limits; between two sounds.
-
-        Raises
-        ------
-        FitError
-            If bands or limits are others.
-        """
+        """Go over to another fit with the same bands and limits; between two sounds."""
         check_same_limits(self._fit, fit)
         self.engine.tell(f"{GAIN_TABLE} = {gain_table(fit)}")
 
     def process(self, samples: FloatArray) -> FloatArray:
-        """Return what comes out of the aid.
+        """Return what comes out of the aid, (frames, 2), left and right.
 
-        Parameters
-        ----------
-        samples : (frames, 2)
-            Left and right; an RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
-
-        Raises
-        ------
-        OpenMhaError
-            If openMHA fails.
+        An RMS of 1 is `chain.FULL_SCALE_DB_SPL`. `OpenMhaError` if openMHA fails.
         """
         sound, out = self.engine.place / SOUND, self.engine.place / HEARD
         for path in (sound, out):  # of the sound before, or whatever the engine put there
@@ -72,12 +51,5 @@ class FileAid:
 
 @contextmanager
 def file_aid(fit: Fit, installation: Installation | None = None) -> Iterator[FileAid]:
-    """Yield an aid with this fit; `OpenMhaError` if there is none."""
     with Engine(installation or Installation(), configuration(fit)) as engine:
         yield FileAid(engine, fit)
-
-
-def process(fit: Fit, inputs: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return sounds as the aid with this fit makes them, each (frames, 2)."""
-    with file_aid(fit) as aid:
-        return [aid.process(samples) for samples in inputs]

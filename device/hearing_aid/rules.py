@@ -53,7 +53,6 @@ class Rule:
 
     @property
     def needs_average(self) -> bool:
-        """Return whether H3 belongs to it."""
         return self.average_share > 0.0
 
     def lacks_hz(self, frequencies_hz: Sequence[float]) -> list[float]:
@@ -107,30 +106,13 @@ def insertion_gain(
     thresholds_db_hl: Sequence[float] | FloatArray,
     gaps_db: Sequence[float] | FloatArray | None = None,
 ) -> FloatArray:
-    """Return the insertion gain that a rule prescribes at each frequency.
+    """Return the insertion gain that a rule prescribes at each frequency, (..., m), not below 0.
 
-    Parameters
-    ----------
-    rule : str
-        "nal-r", "nal-rp", "camfit" or "half-gain".
-    frequencies_hz : (m,)
-        Rising, 20 to 20000 Hz. NAL's rules need the thresholds at 500, 1000 and 2000 Hz; one that
-        is missing is taken from the line over log frequency between its neighbours.
-    thresholds_db_hl : (..., m)
-        By air, of one audiogram, or of many.
-    gaps_db : (..., m), optional
-        Air-bone gaps, of which a rule takes its share; none: no conductive part.
-
-    Returns
-    -------
-    gains_db : (..., m)
-        Never below 0.
-
-    Raises
-    ------
-    ValueError
-        If there is no such rule, the frequencies are not rising, they do not span what the rule
-        needs, or a threshold is no level in dB HL.
+    Frequencies, (m,), rise from 20 to 20000 Hz. NAL's rules need the thresholds at 500, 1000 and
+    2000 Hz; one that is missing is taken from the line over log frequency between its neighbours.
+    Thresholds are by air, of one audiogram or of many. Of air-bone gaps a rule takes its share;
+    none: no conductive part. `ValueError` if there is no such rule, the frequencies do not rise or
+    do not span what it needs, or a threshold is no level in dB HL.
     """
     chosen = rule_named(rule)
     frequencies = _checked_frequencies(chosen, frequencies_hz)
@@ -148,7 +130,6 @@ def insertion_gain(
 
 
 def rule_named(name: str) -> Rule:
-    """Return the rule with this name; `ValueError` if there is none."""
     if name not in RULES:
         raise ValueError(f"rule is {name!r}; allowed are {', '.join(RULES)}")
     return RULES[name]

@@ -23,7 +23,7 @@ from device.hearing_aid.fit import Fit, FitError
 from device.hearing_aid.fit_file import fit_digest, read_fit
 from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.openmha import LOOPBACK, Installation, OpenMhaError
-from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, PlayerError
+from device.hearing_aid.player import CardPlayer, FilePlayer, Player, PlayerError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
@@ -50,21 +50,7 @@ class LineError(ValueError):
 class Aid:
     """What the lines do: the part without a socket.
 
-    Parameters
-    ----------
-    aid : FileAid
-        The engine, with the fit.
-    fit : Fit
-    version : str
-        Of the engine.
-    speech : (frames, 2)
-        What is played.
-    player : Player
-        Where it goes.
-    pace : float
-        How many times faster than real the time of the speech passes.
-    clock : callable
-        Returns seconds.
+    The speech is (frames, 2); its time passes `pace` times faster than real, by the `clock` in s.
     """
 
     def __init__(
@@ -283,7 +269,6 @@ def _in_table(address: tuple[str, int]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     p = argparse.ArgumentParser(prog="python -m device.hearing_aid.serve", description=__doc__)
     p.add_argument("--fit", type=Path, required=True, help="of both ears")
     p.add_argument("--speech", type=Path, required=True, help="1 to 30 s, .wav")
@@ -330,7 +315,7 @@ def _player(arguments: argparse.Namespace, fit: Fit) -> Player:
     limiter = LastLimiter(fit)
     if arguments.sound_card is not None:
         return CardPlayer(arguments.sound_card, limiter)
-    return NoPlayer(limiter) if arguments.out is None else FilePlayer(arguments.out, limiter)
+    return Player(limiter) if arguments.out is None else FilePlayer(arguments.out, limiter)
 
 
 if __name__ == "__main__":

@@ -34,23 +34,13 @@ RATIO_MAX: Final = 5.0
 
 
 def tilt_of(center_hz: FloatArray) -> FloatArray:
-    """Return t(f): -0.5 up to 500 Hz, 0.5 from 4 kHz on, on a line over log frequency between.
-
-    Parameters
-    ----------
-    center_hz : (m,)
-    """
+    """Return t(f), (m,): -0.5 up to 500 Hz, 0.5 from 4 kHz on, and a line over log f between."""
     ends = np.log2((TILT_FROM_HZ, TILT_TO_HZ))
     return np.interp(np.log2(center_hz), ends, (-0.5, 0.5))
 
 
 def mid_of(center_hz: FloatArray) -> FloatArray:
-    """Return m(f): 1 at 1.5 kHz, falling as a raised cosine to 0 one and a half octaves away.
-
-    Parameters
-    ----------
-    center_hz : (m,)
-    """
+    """Return m(f), (m,): 1 at 1.5 kHz, falling as a raised cosine to 0 in 1.5 octaves."""
     octaves = np.minimum(np.abs(np.log2(center_hz / MID_HZ)), MID_OCTAVES)
     bump: FloatArray = 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
     return bump
@@ -59,10 +49,7 @@ def mid_of(center_hz: FloatArray) -> FloatArray:
 def soft_of(above_speech_db: FloatArray) -> FloatArray:
     """Return c(L): 0.5 where speech at 50 dB SPL is, or less, and -0.5 from 80 dB SPL on.
 
-    Parameters
-    ----------
-    above_speech_db : (...)
-        How far a level in a band is above that of conversational speech in it.
+    L is how far a level in a band is above that of conversational speech in it.
     """
     return np.clip(-above_speech_db / SOFT_SPAN_DB, -0.5, 0.5)
 
@@ -78,17 +65,9 @@ class GainTable:
     def at_speech_db(
         self, speech_db_spl: float = CONVERSATION_DB_SPL, gains_db: FloatArray | None = None
     ) -> FloatArray:
-        """Return the gain of each band for speech of this level over all bands.
+        """Return the gain of each band, (..., m), for speech of this level over all bands.
 
-        Parameters
-        ----------
-        speech_db_spl : float
-        gains_db : (..., m, k), optional
-            Other gains than those of the table.
-
-        Returns
-        -------
-        gains_db : (..., m)
+        `gains_db`, (..., m, k), are other gains than those of the table.
         """
         gains = self.gains_db if gains_db is None else gains_db
         wanted = self._speech_db_spl + speech_db_spl - CONVERSATION_DB_SPL
@@ -101,13 +80,7 @@ class GainTable:
         return below + share * gains[..., bands, right]
 
     def speech_output_db_a(self, gains_db: FloatArray | None = None) -> float:
-        """Return the A-weighted level of conversational speech at the output, over all bands.
-
-        Parameters
-        ----------
-        gains_db : (m, k), optional
-            Other gains than those of the table.
-        """
+        """Return the A-weighted level of conversational speech at the output, with these gains."""
         return self._output_db_a(self.at_speech_db(gains_db=gains_db))
 
     def change_db(self, setting: Setting) -> FloatArray:

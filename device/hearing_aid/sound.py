@@ -33,18 +33,9 @@ class SoundError(ValueError):
 
 
 def read_wav(path: Path) -> tuple[FloatArray, int]:
-    """Read a WAV file.
+    """Read a WAV file: its samples, (frames, channels), of which full scale is 1, and its rate, Hz.
 
-    Returns
-    -------
-    samples : (frames, channels)
-        Full scale is 1.
-    rate_hz : int
-
-    Raises
-    ------
-    SoundError
-        If it cannot be read, or is no WAV file of PCM or floating-point samples.
+    `SoundError` if it cannot be read, or is no WAV file of PCM or floating-point samples.
     """
     import soundfile
 
@@ -75,24 +66,16 @@ def read_wav(path: Path) -> tuple[FloatArray, int]:
 
 
 def write_wav(path: Path, samples: FloatArray, rate_hz: int = SAMPLE_RATE_HZ) -> None:
-    """Write samples, (frames, channels), as floating point of 32 bits."""
     import soundfile
 
     soundfile.write(path, samples, rate_hz, "FLOAT", format="WAV")
 
 
 def read_speech(path: Path) -> FloatArray:
-    """Read speech for comparisons: at the aid's rate, at conversational level, in both ears.
+    """Read speech for comparisons: at the aid's rate, at conversational level, (frames, 2).
 
-    Returns
-    -------
-    samples : (frames, 2)
-        An RMS of 1 is `FULL_SCALE_DB_SPL`.
-
-    Raises
-    ------
-    SoundError
-        As of `read_wav`; or it is too short, too long, silent, or cannot be speech.
+    An RMS of 1 is `FULL_SCALE_DB_SPL`. `SoundError` as of `read_wav`, or if it is too short, too
+    long, silent, or cannot be speech.
     """
     samples, rate_hz = read_wav(path)
     low_s, high_s = DURATION_LIMITS_S

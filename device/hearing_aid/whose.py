@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.start_time import start
 from firmware_py.terms.person import Person
-from firmware_py.terms.record_checks import checks_of, optional, refusal, text, whole
+from firmware_py.terms.record_checks import optional, refusal, text, whole
 
 
 def _person(_place: str, value: Any) -> str | None:
@@ -26,25 +26,7 @@ def _boards(place: str, value: Any) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Whose:
-    """Person, session, device and tone generators of a fit; None where that is not known.
-
-    Attributes
-    ----------
-    person : str or None
-        The identifier, as the session recorded it.
-    session : int or None
-        Its number.
-    started : str or None
-        When that began, ISO 8601.
-    device : str or None
-        Serial number of the fitting device.
-    boards : mapping of str to tuple of str
-        The tone generators that each ear was tested with.
-    calibration : str or None
-        Its state as the session had it, such as "UNCALIBRATED".
-    thresholds : str or None
-        Which thresholds the rule was given, such as "50 %".
-    """
+    """Person, session, device and tone generators of a fit; None where that is not known."""
 
     person: Annotated[str | None, _person] = None
     session: Annotated[int | None, optional(whole(1, SESSION_NUMBER_MAX))] = None
@@ -53,26 +35,15 @@ class Whose:
     boards: Annotated[Mapping[str, tuple[str, ...]], _boards] = field(
         default_factory=dict, hash=False
     )
-    calibration: Annotated[str | None, optional(text)] = None
-    thresholds: Annotated[str | None, optional(text)] = None
+    calibration: Annotated[str | None, optional(text)] = None  # its state, as the session had it
+    thresholds: Annotated[str | None, optional(text)] = None  # those given to the rule: "50 %"
 
     def identity(self, fit: str | None = None) -> Identity:
         """Return it as what is compared; `fit`: the digest."""
         return Identity(identifier=self.person, device=self.device, fit=fit)
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        told = {name: getattr(self, name) for name in FIELDS}
-        return {**told, "boards": {ear: list(names) for ear, names in self.boards.items()}}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Check what `as_record` wrote, and take it; `ValueError` names what is wrong.
-
-        It has the fields, `FIELDS`.
-        """
-        return cls(**{name: check(name, record[name]) for name, check in checks_of(cls).items()})
+        return {**vars(self), "boards": {ear: list(names) for ear, names in self.boards.items()}}
 
 
-FIELDS: Final = tuple(checks_of(Whose))
 UNKNOWN: Final = Whose()

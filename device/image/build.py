@@ -39,23 +39,9 @@ sys.exit(main())
 def assemble(
     text: str, target: Target, directory: Path, source_commit: str, page: Path | None = None
 ) -> Path:
-    """Make the image of one target in a directory; return its tar beside it.
+    """Make the image of one target of LLVM's text of the kernels; return its tar beside it.
 
-    Parameters
-    ----------
-    text : str
-        LLVM's text of the kernels.
-    target : Target
-    directory : Path
-        What was there before is removed.
-    source_commit : str
-    page : Path, optional
-        The operator's page, which the image carries: whoever has the device has its page.
-
-    Raises
-    ------
-    BuildError
-        If it cannot be linked, or is larger than it may be.
+    What was in the directory is removed. Whoever has the device has the operator's `page`.
     """
     if directory.exists():
         shutil.rmtree(directory)
@@ -134,7 +120,6 @@ def _pack(directory: Path) -> Path:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make the images asked for; return an exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m device.image.build", description="Make images of the firmware."
     )

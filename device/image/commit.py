@@ -41,7 +41,6 @@ def write_commit(source_commit: str, root: Path) -> Path | None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the file; return an exit code."""
     p = argparse.ArgumentParser(prog="python -m device.image.commit", description=__doc__)
     p.add_argument("copy", metavar="DIR", type=Path, help="a copy of the sources")
     write_commit(commit(), p.parse_args(argv).copy)

@@ -61,7 +61,6 @@ def _internal_but_entries(text: str, also: Iterable[str] = ()) -> Any:
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """Return LLVM's texts of several parts as one."""
     first, *others = (_internal_but_entries(_NATIVE_TARGET.sub("", text)) for text in texts)
     for other in others:
         first.link_in(other)
@@ -106,22 +105,9 @@ def optimise(text: str, about: dict[str, str], target: Target) -> tuple[Any, Any
 
 
 def compile_library(text: str, about: dict[str, str], target: Target, path: Path) -> None:
-    """Compile and link LLVM's text of the kernels.
+    """Compile and link LLVM's text of the kernels; `BuildError` if the linker refuses.
 
-    Parameters
-    ----------
-    text : str
-        As of `export`.
-    about : dict
-        What the library says of itself.
-    target : Target
-    path : Path
-        Of the library.
-
-    Raises
-    ------
-    BuildError
-        If there is no linker, or it refuses.
+    `about` is what the library says of itself.
     """
     module, machine = optimise(text, about, target)
     with tempfile.TemporaryDirectory() as place:

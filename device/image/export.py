@@ -61,7 +61,6 @@ def _array(context: Any, builder: Any, kind: types.Array, table: Any, number: in
 
 
 def _wrap(module: ir.Module, name: str, overload: Any) -> None:
-    """Add a function of this name that calls a kernel."""
     context, signature = cpu_target.target_context, overload.signature
     passed = [_SCALARS.get(kind, _POINTER) for kind in types_to_pass(signature.args)]
     result_type = _SCALARS[signature.return_type]

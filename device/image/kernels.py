@@ -70,15 +70,7 @@ COMPILE_ENVIRONMENT: Final = {
 def export(tell: Callable[[str], None] = lambda line: None) -> str:
     """Return LLVM's text of the kernels, from processes in which Numba knows no processor.
 
-    Parameters
-    ----------
-    tell : callable, optional
-        Is called with the name of each kernel when its turn comes.
-
-    Raises
-    ------
-    BuildError
-        If a process fails; the message is its own.
+    `tell` is called with the name of each kernel when its turn comes. `BuildError` if one fails.
     """
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor() as pool:
 
@@ -106,22 +98,9 @@ def _export_part(modules: Sequence[str], text: Path, tell: Callable[[str], None]
 
 
 def make_library(text: str, target: Target, path: Path, source_commit: str) -> dict[str, str]:
-    """Make the library of one target, and return its description.
+    """Make the library of one target, and return its description; one that is there is replaced.
 
-    Parameters
-    ----------
-    text : str
-        As of `export`.
-    target : Target
-    path : Path
-        Of the library; another that is there is replaced at once.
-    source_commit : str
-        As of `commit`.
-
-    Raises
-    ------
-    BuildError
-        If it cannot be linked, or is larger than it may be.
+    `BuildError` if it cannot be linked, or is larger than it may be.
     """
     about = {
         "version": __version__,
@@ -143,7 +122,6 @@ def make_library(text: str, target: Target, path: Path, source_commit: str) -> d
 
 
 def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
-    """Raise `BuildError` if something is larger than it may be."""
     if size_bytes > most_bytes:
         raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
 
@@ -165,20 +143,7 @@ def is_as_made_now() -> bool:
 
 
 def make_beside(tell: Callable[[str], None]) -> None:
-    """Make the library of this checkout if it is not there; a second process waits.
-
-    Parameters
-    ----------
-    tell : callable
-        Is called with a line of progress.
-
-    Raises
-    ------
-    BuildError
-        If it cannot be made.
-    OSError
-        If it cannot be written.
-    """
+    """Make the library of this checkout if it is not there; a second process waits."""
     target = target_of_this_machine()
     if target is None:
         tell("there is no library of kernels for this kind of machine: Numba compiles them")
@@ -218,7 +183,6 @@ def _tell(line: str) -> None:
 
 
 def main() -> int:
-    """Make the library of this checkout if it is not there; return an exit code."""
     if is_as_made_now():
         return 0
     try:

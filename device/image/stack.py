@@ -21,10 +21,7 @@ _FRAME: Final = re.compile(r"stack frame size \((\d+)\) exceeds limit .* in func
 def deepest(frame_bytes: Mapping[str, int], calls: Mapping[str, set[str]], name: str) -> int:
     """Return the stack a function takes with all that it calls.
 
-    Raises
-    ------
-    BuildError
-        If a function calls itself, directly or not: then there is no bound.
+    `BuildError` if one calls itself, directly or not: then there is no bound.
     """
 
     def depth(function: str, above: tuple[str, ...]) -> int:

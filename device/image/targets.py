@@ -79,7 +79,6 @@ _OF_MACHINE: Final = {
 
 
 def target_of_this_machine() -> Target | None:
-    """Return the target that this Python runs on, or None if there is none."""
     machine = platform.machine()
     if machine in ("aarch64", "armv8l") and sys.maxsize < 2**32:  # its kernel has 64 bits
         machine = "armv7l"

@@ -39,13 +39,7 @@ class BuildHook(BuildHookInterface[Any]):
         return self._of_extra()
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Note the commit; make the library of a wheel and name its machines, or depend on Numba.
-
-        Raises
-        ------
-        BuildError
-            If it cannot be made.
-        """
+        """Note the commit; make the library of a wheel and name its machines, or need Numba."""
         sys.path.insert(0, self.root)
         if version == "editable":
             self._make_beside()

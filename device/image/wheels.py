@@ -29,22 +29,9 @@ DEMO: Final = ("demo", "--ear", "left", "--speed", "100")
 
 
 def make_wheels(text: str, targets: Sequence[Target], place: Path, out: Path) -> list[Path]:
-    """Make a wheel for each target.
+    """Make a wheel for each target; what is made on the way is in `place`.
 
-    Parameters
-    ----------
-    text : str
-        LLVM's text of the kernels.
-    targets : sequence of Target
-    place : Path
-        A directory for what is made on the way.
-    out : Path
-        The directory of the wheels.
-
-    Raises
-    ------
-    BuildError
-        If hatch does not make one, or it is larger than it may be.
+    `BuildError` if hatch does not make one, or it is larger than it may be.
     """
     wheels = []
     for target in targets:
@@ -77,7 +64,6 @@ def try_wheel(wheel: Path, place: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make the wheels and try the one for this machine; return an exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m device.image.wheels", description="Make wheels with ready-made kernels."
     )

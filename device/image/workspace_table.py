@@ -22,7 +22,6 @@ SIZES: Final = (tones_that_count_max(Settings(), BY_AIR), 128, 1024)
 
 
 def workspace_bytes(profile: str, max_trials: int) -> int:
-    """Return the size of all arrays of an estimator."""
     return ThresholdEstimator(profile, max_trials=max_trials).memory_bytes
 
 
@@ -40,7 +39,6 @@ def coefficients(profile: str) -> tuple[int, int, int]:
 
 
 def formula(profile: str) -> str:
-    """Return the size of a workspace in words."""
     terms = zip(coefficients(profile), ("", " N", " N²"), strict=True)
     return " + ".join(f"{factor:,}{unit}" for factor, unit in terms if factor)
 

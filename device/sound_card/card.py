@@ -21,13 +21,7 @@ class NoSoundError(Exception):
 
 
 def library() -> Any:
-    """Return the module `sounddevice`.
-
-    Raises
-    ------
-    NoSoundError
-        If PortAudio is not installed.
-    """
+    """Return the module `sounddevice`; `NoSoundError` if PortAudio is not installed."""
     try:
         import sounddevice
     except OSError:  # what it raises without the library
@@ -44,13 +38,7 @@ def device_of(text: str) -> int | str:
 
 
 def outputs() -> list[dict[str, Any]]:
-    """Return the devices that have a left and a right: their number, name and rate in Hz.
-
-    Raises
-    ------
-    NoSoundError
-        If nobody can tell.
-    """
+    """Return the devices that have a left and a right: their number, name and rate in Hz."""
     return [
         {
             "number": number,
@@ -65,22 +53,9 @@ def outputs() -> list[dict[str, Any]]:
 class CardOutput(SampledOutput):
     """Plays through a sound card, left ear in the left channel.
 
-    Parameters
-    ----------
-    device : int or str, optional
-        Its number, or a part of its name; by default the one the system chooses.
-
-    Attributes
-    ----------
-    name : str
-        Of the device.
-    gaps : int
-        How often samples came too late, and a gap was heard instead.
-
-    Raises
-    ------
-    NoSoundError
-        There is no such device, or it does not play.
+    The device is its number, or a part of its name; by default the one the system chooses.
+    `NoSoundError` if there is none, or it does not play. `gaps` counts how often samples came too
+    late, and a gap was heard instead.
     """
 
     def __init__(self, device: int | str | None = None) -> None:
@@ -103,17 +78,10 @@ class CardOutput(SampledOutput):
 
     @property
     def latency_s(self) -> float:
-        """Return how long after it was made a sound is heard, about."""
         return float(self._stream.latency)
 
     def advance(self, now_us: int) -> None:
-        """Tell what has been heard by now.
-
-        Raises
-        ------
-        OSError
-            The card does not ask for samples any more.
-        """
+        """Tell what has been heard by now; `OSError` if the card asks for no samples any more."""
         now_s = time.monotonic()
         self._ahead_us = now_us - round(1e6 * now_s)
         if now_s - self._asked_s > STANDSTILL_S:
@@ -121,7 +89,6 @@ class CardOutput(SampledOutput):
         super().advance(now_us)
 
     def close(self) -> None:
-        """Let what sounds fade, and close the card."""
         self.cut()
         self.unmask()
         time.sleep(1e-3 * max(CUT_MS, NOISE_RISE_MS) + self.latency_s)

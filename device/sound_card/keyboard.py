@@ -20,15 +20,7 @@ READ_BYTES_MAX: Final = 64
 
 
 class KeyButton:
-    """A button whose key is only told to go down.
-
-    Parameters
-    ----------
-    number : int
-        Of the button on the wire.
-    key : bytes
-        What the terminal tells.
-    """
+    """A button of the wire whose key, as the terminal tells it, is only told to go down."""
 
     def __init__(self, number: int, key: bytes) -> None:
         self.number = number
@@ -53,13 +45,7 @@ class KeyButton:
 
 
 class Keyboard:
-    """What somebody types, key by key and without an echo; used in a `with` statement.
-
-    Parameters
-    ----------
-    descriptor : int, optional
-        Of a terminal or a pipe; by default standard input.
-    """
+    """What somebody types, key by key and without an echo; used in a `with` statement."""
 
     def __init__(self, descriptor: int | None = None) -> None:
         self._descriptor = sys.stdin.fileno() if descriptor is None else descriptor
@@ -67,14 +53,12 @@ class Keyboard:
         self._open = True
 
     def __enter__(self) -> Self:
-        """Have the terminal tell each key at once."""
         if os.isatty(self._descriptor):
             self._before = termios.tcgetattr(self._descriptor)
             tty.setcbreak(self._descriptor)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the terminal back as it was."""
         if self._before is not None:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
 
@@ -87,6 +71,5 @@ class Keyboard:
         return keys
 
     def wait_for(self, key: bytes) -> None:
-        """Wait for a key, or for the end of what is typed."""
         while self._open and key not in self.keys(None):
             continue

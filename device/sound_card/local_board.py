@@ -16,16 +16,7 @@ POLL_US: Final = 4000  # how late a key or the end of a tone is noticed
 class LocalBoard:
     """What `serve` puts behind a pty.
 
-    Parameters
-    ----------
-    output : SampledOutput
-        Where the sound goes.
-    keyboard : Keyboard
-        Where the listener answers.
-    limit_dbfs : float
-        The level that nothing exceeds, in either ear.
-    boot : int
-        The number of this start of the board, 0 to 2**32 - 1.
+    No level in either ear exceeds `limit_dbfs`; `boot` is the number of this start of the board.
     """
 
     def __init__(
@@ -38,17 +29,10 @@ class LocalBoard:
         self._now_us = 0
 
     def next_deadline_us(self) -> int | None:
-        """Give the board time at which to look again."""
         return self._now_us + POLL_US
 
     def advance(self, now_us: int) -> None:
-        """Tell what has been heard and pressed by now, and fall silent when the host has.
-
-        Raises
-        ------
-        OSError
-            Nothing is heard any more.
-        """
+        """Tell what has been heard and pressed by now, and fall silent when the host has."""
         self._now_us = now_us
         self._output.advance(now_us)
         self._server.advance(now_us)
@@ -56,13 +40,11 @@ class LocalBoard:
         self._poll_keys(now_us)
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
         self.advance(now_us)  # what a ping's answer says has been told, has been told
         self._server.receive(data, now_us, now_us)
         self._output.attend(has_host(self._server, now_us))
 
     def transmit(self, frames_max: int | None = None) -> bytes:
-        """Hand over what is to be sent to the host, whole frames, and forget it."""
         return self._server.outbox.take(frames_max)
 
     def _poll_keys(self, now_us: int) -> None:

@@ -16,22 +16,9 @@ RATE_HZ_MIN: Final = 32_000.0  # of the highest frequency on the wire, 16 kHz, t
 
 
 class SampledOutput:
-    """Tones and noise as 32-bit samples, and when they are heard.
+    """Tones and noise as 32-bit samples, and when they are heard, as of the last `advance`.
 
-    Parameters
-    ----------
-    rate_hz : float
-        Frames in a second, above `RATE_HZ_MIN`.
-
-    Attributes
-    ----------
-    began, ended : bool
-        Whether the tone has, by the time of the last `advance`; `began_us` and `ended_us` say when.
-
-    Raises
-    ------
-    ValueError
-        The rate is not allowed.
+    `rate_hz` is the frames in a second, above `RATE_HZ_MIN`, or `ValueError`.
     """
 
     has_noise = True
@@ -51,7 +38,6 @@ class SampledOutput:
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
     ) -> None:
-        """Take a tone: on, off, number of pulses, rise."""
         with self._making:
             self._forget()
             self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
@@ -60,33 +46,23 @@ class SampledOutput:
         """Do nothing: there are earphones only."""
 
     def cut(self) -> None:
-        """Fall silent within a fade and what is queued."""
         with self._making:
             self._forget()
             self._voices.cut()
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play narrow-band noise in an ear until `unmask`."""
         with self._making:
             self._voices.mask(ear, frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
-        """Fade the noise."""
         with self._making:
             self._voices.unmask()
 
     def attend(self, there: bool) -> None:
-        """Take in whether a host is there; nothing sounds before."""
         self._voices.constant.wanted = there
 
     def advance(self, now_us: int) -> None:
-        """Tell what has been heard by now.
-
-        Raises
-        ------
-        OSError
-            Nothing is heard any more.
-        """
+        """Tell what has been heard by now; `OSError` if nothing is heard any more."""
         with self._making:
             if self._begins_us is not None and now_us >= self._begins_us:
                 self.began_us, self._begins_us = self._begins_us, None
@@ -94,7 +70,6 @@ class SampledOutput:
                 self.ended_us, self._ends_us = self._ends_us, None
 
     def close(self) -> None:
-        """End in silence."""
         raise NotImplementedError
 
     def _samples(self, frames: int, heard_us: float) -> "array[int]":

@@ -18,19 +18,9 @@ BYTES_MAX: Final = 2**32 - 4096  # of a WAV file: four hours
 
 
 class WavOutput(SampledOutput):
-    """Writes board time to a file, left ear in the left channel: silence is there as it lasts.
+    """Writes board time to a new file, left ear in the left channel: silence is there as it lasts.
 
     The file is right after every `advance`, however the program ends.
-
-    Parameters
-    ----------
-    path : Path
-        Of a file that is not there yet.
-
-    Raises
-    ------
-    OSError
-        It cannot be written, or is there already.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,19 +34,12 @@ class WavOutput(SampledOutput):
         self._frames = 0
 
     def advance(self, now_us: int) -> None:
-        """Write up to now, and tell what has been heard.
-
-        Raises
-        ------
-        OSError
-            Nothing can be written any more.
-        """
+        """Write up to now, and tell what has been heard; `OSError` if nothing can be written."""
         # What begins now begins in a frame that is not before now.
         self._write_to(math.ceil(1e-6 * now_us * RATE_HZ))
         super().advance(now_us)
 
     def close(self) -> None:
-        """Let what sounds fade, and close the file."""
         self.cut()
         self.unmask()
         fade_ms = max(CUT_MS, NOISE_RISE_MS)

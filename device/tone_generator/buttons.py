@@ -17,20 +17,10 @@ _EDGES, _FIRST_US, _LAST_US = 0, 1, 2
 
 
 class Button:
-    """One button between a pin and ground.
+    """One button between a pin and ground; its number is 1 (heard) or 2 (perhaps).
 
-    Parameters
-    ----------
-    pin : int
-    number : int
-        1 (heard) or 2 (perhaps).
-
-    Attributes
-    ----------
-    down : bool
-        As told by the last `poll` that returned True.
-    since_ticks_us : int
-        When that began, in ticks of the microcontroller.
+    `down` is as told by the last `poll` that returned True, and since when, in ticks of the
+    microcontroller, `since_ticks_us`.
     """
 
     def __init__(self, pin: int, number: int) -> None:
@@ -53,11 +43,9 @@ class Button:
 
     @property
     def unsettled(self) -> bool:
-        """Return whether there were edges that `poll` has not settled yet."""
         return self._noted[_EDGES] != 0
 
     def pending_ticks_us(self) -> int:
-        """Return when the first edge came that is not settled yet."""
         return self._noted[_FIRST_US]
 
     def poll(self) -> bool:

@@ -14,21 +14,9 @@ MOVE_MS = 50  # longer than the queue: what was sent when a move began has been 
 class Constant:
     """What is added to every sample, and when; all of it moves from block to block.
 
-    Parameters
-    ----------
-    rate_hz : float
-        Frames in a second.
-
-    Attributes
-    ----------
-    wanted : bool
-        A host is there; whoever knows sets it.
-    sample : int
-        What is added in this block: `STEP`, or 0.
-    unmuted : bool
-        The constant is heard: a DAC with a pin for it may be open.
-    ready : bool
-        Sounds may begin.
+    `wanted`: a host is there; whoever knows sets it. `sample`: what is added in this block, `STEP`
+    or 0. `unmuted`: it is heard, and a DAC with a pin for that may be open. `ready`: sounds may
+    begin.
     """
 
     def __init__(self, rate_hz: float) -> None:

@@ -13,18 +13,9 @@ FRAMES_MAX = 2 * EVENTS_KEPT_MAX + 16  # every event sent and asked again + answ
 class Outbox:
     """The frames that wait to be sent, and the events that the host may ask for again.
 
-    Attributes
-    ----------
-    waiting : list of bytes
-        The frames; whoever sends one takes it out.
-    events : list of (int, bytes)
-        Number and frame of each that is not acknowledged, the newest `EVENTS_KEPT_MAX`.
-    newest_event : int
-        Its number; 0: there was none.
-    greeted : bool
-        Whether a host has: before that nobody is there whom an event could be meant for.
-    dropped : int
-        Frames that there was no room for.
+    `waiting`: who sends a frame takes it out. `events`: number and frame of each that is not
+    acknowledged, the newest `EVENTS_KEPT_MAX`. `greeted`: before that nobody is there whom an event
+    could be meant for. `dropped`: frames that there was no room for.
     """
 
     def __init__(self) -> None:
@@ -35,7 +26,6 @@ class Outbox:
         self.events: list[tuple[int, bytes]] = []
 
     def take(self, frames_max: "int | None" = None) -> bytes:
-        """Return the frames that wait, by default all, and forget them."""
         frames = self.waiting[:frames_max]
         del self.waiting[:frames_max]
         return b"".join(frames)
@@ -60,12 +50,10 @@ class Outbox:
             self.send(frame)
 
     def forget(self, up_to: int) -> None:
-        """Forget the events that are recorded."""
         while self.events and self.events[0][0] <= up_to:
             self.events.pop(0)
 
     def repeat(self, after: int) -> None:
-        """Have the events after this one sent again."""
         for number, frame in self.events:
             if number > after:
                 self.send(frame)

@@ -49,10 +49,7 @@ _DUTY_TURN = 65536
 def true_rate_hz(cpu_hz: int) -> float:
     """Return the frames in a second that the PIO's clock divider really gives, within 1e-4.
 
-    Parameters
-    ----------
-    cpu_hz : int
-        Of the system clock, which the PIO divides by a multiple of 1/256.
+    The PIO divides the system clock by a multiple of 1/256.
     """
     cycles_per_frame = _PIO_CYCLES_PER_BIT * I2S_BITS * CHANNELS
     steps = int(cpu_hz * _CLOCK_DIVIDER_STEP / (I2S_RATE_HZ * cycles_per_frame))
@@ -66,12 +63,7 @@ class I2SOutput:
     steps of the program. When the program hangs, the queue runs dry and the driver sends zeros.
 
     While a host is there no sample of silence is zero (`constant.py`). The DAC's pin for muting, if
-    it is wired, is high as long as that constant is heard.
-
-    Parameters
-    ----------
-    pins : dict of str to int
-        ``i2s_bck``, ``i2s_ws``, ``i2s_data``, and perhaps ``xsmt``.
+    it is wired (``xsmt``), is high as long as that constant is heard.
     """
 
     has_noise = True
@@ -111,7 +103,6 @@ class I2SOutput:
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
-        """Take a tone: on, off, number of pulses, rise."""
         self._forget()
         self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
 
@@ -119,29 +110,22 @@ class I2SOutput:
         """Do nothing: there are earphones only; `switched.py` has more."""
 
     def cut(self) -> None:
-        """Fall silent within a fade and what is queued."""
         self._voices.cut()
         self._forget()
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play narrow-band noise in an ear until `unmask`."""
         self._voices.mask(ear, frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
-        """Fade the noise."""
         self._voices.unmask()
 
     def attend(self, there: bool) -> None:
-        """Take in whether a host is there."""
         self._voices.constant.wanted = there
 
     def advance(self, ticks: int, now_us: int) -> None:
         """Tell what has come out of the queue by now, and have the DAC muted or not.
 
-        Raises
-        ------
-        OSError
-            The driver does not ask for blocks any more: nothing is heard.
+        `OSError` if the driver does not ask for blocks any more: nothing is heard.
         """
         if self._xsmt is not None:
             self._xsmt.value(1 if self._voices.constant.unmuted else 0)
@@ -154,7 +138,6 @@ class I2SOutput:
             self.ended_us, self._ends_ticks = now_us - ticks_diff(ticks, ends), None
 
     def mute(self) -> None:
-        """Send nothing any more."""
         if self._xsmt is not None:
             self._xsmt.value(0)
             sleep_ms(DAC_FADE_MS)  # its clock has to run meanwhile
@@ -187,12 +170,7 @@ class I2SOutput:
 class Pulses:
     """When the steps of a train of pulses are due, each of which rises and falls in as many steps.
 
-    Attributes
-    ----------
-    left : int
-        Pulses that are not over.
-    next_ticks : int
-        When `go_on` is to be called.
+    `left` are pulses that are not over, and `next_ticks` is when `go_on` is to be called.
     """
 
     def __init__(self, times_ms: "tuple[int, ...]") -> None:
@@ -234,13 +212,8 @@ class PwmOutput:
     """Square waves whose duty is the level of their fundamental, for the bench and the emulator.
 
     A rectangular wave of duty d has a fundamental of sin(pi d); a duty of a half is 0 dBFS, and
-    below about -86 dBFS nothing is left. The frequency is whole hertz. Rises and falls are steps
-    of `PWM_STEP_US`. No audiometry is done with this.
-
-    Parameters
-    ----------
-    pins : dict of str to int
-        ``pwm_left``, ``pwm_right``: of two different slices.
+    below about -86 dBFS nothing is left. The frequency is whole hertz. Rises and falls are steps of
+    `PWM_STEP_US`. The pins are of two different slices. No audiometry is done with this.
     """
 
     has_noise = False
@@ -261,7 +234,6 @@ class PwmOutput:
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
-        """Take a tone: on, off, number of pulses, rise."""
         self.cut()
         self._sounding = self._pwm[ear]
         self._sounding.freq(round(frequency_hz))
@@ -278,13 +250,11 @@ class PwmOutput:
         """Do nothing: there are earphones only; `switched.py` has more."""
 
     def cut(self) -> None:
-        """Fall silent at once."""
         self._sounding.duty_u16(0)
         self._pulses = self.began_us = self.ended_us = None
         self.due_ms = IDLE_MS
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Refuse: there is no noise here."""
         raise NotImplementedError("PWM has no noise")
 
     def unmask(self) -> None:

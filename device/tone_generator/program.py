@@ -77,7 +77,6 @@ class SerialPort:
         return count
 
     def take_bytes(self, count: int) -> bytes:
-        """Return the bytes of the last `read`."""
         return bytes(self._bytes[:count])
 
     def write(self, frame: bytes) -> bool:
@@ -95,13 +94,7 @@ class SerialPort:
 
 
 class Board:
-    """Everything on the board, and one turn of its loop.
-
-    Parameters
-    ----------
-    kept : Settings
-    port : SerialPort
-    """
+    """Everything on the board, and one turn of its loop."""
 
     def __init__(self, kept: settings.Settings, port: SerialPort) -> None:
         if "smps" in kept.pins:

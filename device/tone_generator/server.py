@@ -36,16 +36,8 @@ BOARD_VERSION = "1"
 class Conversation:
     """The host that talks, and the last answer to it, which is given again when it is asked again.
 
-    Attributes
-    ----------
-    host : str or None
-        None: none has greeted.
-    heard_us : int
-        When its last frame came, board time.
-    dropped : int
-        Garbage, and commands of long ago.
-    answer : bytes or None
-        The last; None: to nothing that this host said.
+    `host` is None where none has greeted, and `heard_us` when its last frame came. `dropped` are
+    garbage, and commands of long ago.
     """
 
     def __init__(self) -> None:
@@ -74,38 +66,17 @@ class Conversation:
         return -1 if self.answer is None else self._sequence - sequence
 
     def keep_answer(self, sequence: int, answer: bytes) -> None:
-        """Remember the last answer."""
         self._sequence, self.answer = sequence, answer
 
 
 class ToneGenerator:
     """A tone generator as the host sees it.
 
-    Parameters
-    ----------
-    output : Output
-        Where the sound goes.
-    limits_dbfs : tuple of float
-        Left, right, and of the vibrator where there is one: the level that nothing exceeds,
-        whatever is asked for.
-    boot : int
-        The number of this start of the board, 0 to 2**32 - 1.
-    serial : str
-        Of the board, for ever: 1 to 32 characters.
-    name : str
-        What kind of board it is; with its version at most 6 characters, or the answer to hello is
-        too long.
-    host_silence_us : int
-        Tone and noise end when no frame came for so long.
-
-    Attributes
-    ----------
-    boot : str
-        The number of this start, as the wire has it.
-    sounds : Sounding
-        What sounds.
-    outbox : Outbox
-        What is to be sent.
+    `limits_dbfs` are the levels that nothing exceeds, left, right, and of the vibrator where there
+    is one, whatever is asked for. `boot` is the number of this start of the board, 0 to 2**32 - 1,
+    and `serial` the board's for ever, 1 to 32 characters. `name` is what kind of board it is; with
+    its version it has at most 6 characters, or the answer to hello is too long. Tone and noise end
+    when no frame came for `host_silence_us`.
     """
 
     outbox_type = Outbox
@@ -151,11 +122,9 @@ class ToneGenerator:
 
     @property
     def sounding(self) -> bool:
-        """Return whether a tone or noise is playing."""
         return self.sounds.anything
 
     def quiet_us(self, now_us: int) -> int:
-        """Return for how long no frame has come."""
         return now_us - self._conversation.heard_us
 
     def silence_due_us(self) -> "int | None":
@@ -192,16 +161,7 @@ class ToneGenerator:
             self.sounds.tell_cut(max(self._now_us, at_us))
 
     def receive(self, data: bytes, now_us: int, told_us: int) -> None:
-        """Take bytes from the host.
-
-        Parameters
-        ----------
-        data : bytes
-        now_us : int
-            Board time.
-        told_us : int
-            Up to when everything that happened has been told: at most `now_us`.
-        """
+        """Take bytes from the host, when everything up to `told_us`, at most now, has been told."""
         for sequence, verb, fields in self._conversation.frames(data, now_us):
             self._now_us = now_us
             self._told_us = told_us
@@ -319,7 +279,6 @@ class ToneGenerator:
 
 
 def has_host(board: ToneGenerator, now_us: int) -> bool:
-    """Return whether a host has greeted and is not silent."""
     return board.outbox.greeted and board.quiet_us(now_us) < HOST_SILENCE_US
 
 

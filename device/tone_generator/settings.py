@@ -40,12 +40,9 @@ class SettingsError(ValueError):
 class Settings:
     """The settings of a board.
 
-    Parameters
-    ----------
-    given : dict
-        ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to 0),
-        with `BONE_PINS` ``limit_dbfs_bone``, and optionally ``pins`` that differ from
-        `DEFAULT_PINS`, or are `OPTIONAL_PINS`.
+    They are ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to
+    0), with `BONE_PINS` ``limit_dbfs_bone``, and perhaps ``pins`` that differ from `DEFAULT_PINS`,
+    or are `OPTIONAL_PINS`.
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
@@ -78,7 +75,6 @@ class Settings:
 
     @property
     def has_vibrator(self) -> bool:
-        """Return whether there are switches that lead to one."""
         return BONE_PINS[0] in self.pins
 
     def _take_vibrator(self, given: "dict[str, object]") -> None:

@@ -51,22 +51,10 @@ class RefusedError(Exception):
 
 
 class Sounding:
-    """One tone and one noise at a time, never both in one ear.
+    """One tone and one noise at a time, never both in one ear; when a tone began or ended is told.
 
-    Parameters
-    ----------
-    output : Output
-    outbox : Outbox
-        Where it is told that a tone began or ended.
-
-    Attributes
-    ----------
-    tone_id : str
-        Of the last tone that was accepted.
-    noise_ear : int
-        -1: no noise plays.
-    noise_lost : bool
-        It ended by itself, and the host may not know.
+    `tone_id` is that of the last tone that was accepted. `noise_ear` is -1 where none plays, and
+    `noise_lost` says that it ended by itself, and the host may not know.
     """
 
     def __init__(self, output: "Output", outbox: "Outbox") -> None:
@@ -82,17 +70,14 @@ class Sounding:
 
     @property
     def anything(self) -> bool:
-        """Return whether a tone or noise is playing."""
         return self._accepted or self.noise_ear >= 0
 
     @property
     def transducers(self) -> int:
-        """Return which the output has, as on the wire."""
         transducers: int = self._output.transducers
         return transducers
 
     def play(self, values: "Values") -> None:
-        """Have a tone played, as a command of the host has it."""
         ear = values["ear"]
         if self._accepted or self.noise_ear == ear:
             raise RefusedError("busy")
@@ -107,7 +92,6 @@ class Sounding:
         self._told_on = False
 
     def mask(self, values: "Values") -> None:
-        """Have noise played, as a command of the host has it."""
         ear = values["ear"]
         if self._accepted and self._tone_ear == ear:
             raise RefusedError("busy")
@@ -121,7 +105,6 @@ class Sounding:
             self._output.lead(ear, via)
 
     def unmask(self) -> None:
-        """End the noise."""
         self.noise_lost = False
         if self.noise_ear >= 0:
             self.noise_ear = -1
@@ -160,7 +143,6 @@ class Sounding:
             self._tell_off(ended_us, 0)
 
     def tell_cut(self, at_us: int) -> None:
-        """Tell that the tone has been cut."""
         self._tell_off(at_us, 1)
 
     def _tell_on(self, at_us: int) -> None:

@@ -23,15 +23,7 @@ SETTLE_US = 20000  # a relay moves, and bounces
 
 
 class SwitchedOutput:
-    """An output with a switch in either channel.
-
-    Parameters
-    ----------
-    output : I2SOutput or PwmOutput
-        Whose channels these are.
-    pins : dict of str to int
-        ``bone_left``, ``bone_right``: high leads the channel to the vibrator.
-    """
+    """An output with a switch in either channel; a pin that is high leads to the vibrator."""
 
     transducers = BOTH
 
@@ -77,29 +69,24 @@ class SwitchedOutput:
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
-        """Take a tone: on, off, number of pulses, rise."""
         self._tone = (ear, frequency_hz, level_dbfs, times_ms)
         self._go_on()
 
     def cut(self) -> None:
-        """Fall silent within a fade and what is queued."""
         self._tone = None
         self._output.cut()
         self._note_tail()
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play narrow-band noise in an ear until `unmask`."""
         self._noise = (ear, frequency_hz, level_dbfs)
         self._go_on()
 
     def unmask(self) -> None:
-        """Fade the noise."""
         self._noise = None
         self._output.unmask()
         self._note_tail()
 
     def attend(self, there: bool) -> None:
-        """Take in whether a host is there."""
         self._output.attend(there)
 
     def mute(self) -> None:

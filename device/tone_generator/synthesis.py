@@ -54,10 +54,7 @@ NOISE_STATE = 14
 def sine_table() -> "array[int]":
     """Return one turn of a sine, its first point repeated at the end, as unsigned 16-bit numbers.
 
-    Returns
-    -------
-    array of int
-        ``2**TABLE_BITS + 1`` numbers, `SINE_ZERO` -+ `SINE_MAX`.
+    They are ``2**TABLE_BITS + 1`` numbers, `SINE_ZERO` -+ `SINE_MAX`.
     """
     # By turning a pointer in whole numbers: a microcontroller's floats round otherwise than ours.
     sine, cosine = 0, 1 << _POINTER_BITS
@@ -74,19 +71,7 @@ def sine_table() -> "array[int]":
 
 
 def gain_and_shift(level_db: float) -> "tuple[int, int]":
-    """Return a level as a 15-bit gain and a shift.
-
-    Parameters
-    ----------
-    level_db : float
-        dB re full scale, 0 or less.
-
-    Returns
-    -------
-    gain : int
-        16384 to `SINE_MAX`.
-    shift : int
-    """
+    """Return a level re full scale, dB, as a gain of 15 bits, 16384 to `SINE_MAX`, and a shift."""
     if not level_db <= 0.0:
         raise ValueError(f"level {level_db} dB re full scale, allowed is 0 or less")
     amplitude = math.pow(10.0, level_db / 20.0)
@@ -98,15 +83,7 @@ def gain_and_shift(level_db: float) -> "tuple[int, int]":
 
 
 def phase_step(frequency_hz: float, rate_hz: float) -> int:
-    """Return by how much the phase grows in a frame.
-
-    Parameters
-    ----------
-    frequency_hz : float
-        Above 0 and below half the rate.
-    rate_hz : float
-        Frames in a second.
-    """
+    """Return by how much the phase grows in a frame; the frequency is below half the rate."""
     if not 0.0 < frequency_hz < 0.5 * rate_hz:
         raise ValueError(f"{frequency_hz} Hz, allowed is above 0 and below {0.5 * rate_hz} Hz")
     return int(frequency_hz / rate_hz * TURN + 0.5)

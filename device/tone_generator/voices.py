@@ -52,20 +52,9 @@ _IDLE, _RISE, _STEADY, _FALL, _GAP, _CUT = 0, 1, 2, 3, 4, 5
 class Voices:
     """One tone and one noise at a time, never both in one channel, above a constant.
 
-    Nothing begins before the constant is ready.
-
-    Parameters
-    ----------
-    rate_hz : float
-        Frames in a second.
-
-    Attributes
-    ----------
-    constant : Constant
-        Whoever knows says there that it is wanted.
-    began_frame, ended_frame : int
-        Where in the block of the last `fill` a tone began, or ended that was not cut; -1: it did
-        not.
+    Nothing begins before the constant is ready. Who knows whether it is wanted says it there.
+    `began_frame` and `ended_frame` are where in the block of the last `fill` a tone began, or ended
+    that was not cut; -1: it did not.
     """
 
     def __init__(self, rate_hz: float) -> None:
@@ -81,7 +70,6 @@ class Voices:
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
-        """Take a tone: on, off, number of pulses, rise."""
         self._tone.start(ear, frequency_hz, level_dbfs, times_ms)
 
     def cut(self) -> None:
@@ -90,11 +78,9 @@ class Voices:
         self._tone.cut()
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play narrow-band noise in an ear until `unmask`."""
         self._noise.start(ear, frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
-        """Fade the noise."""
         self._noise.cut()
 
     def fill(self, block: "array[int]", frames: int) -> None:
@@ -117,17 +103,7 @@ class Voices:
 
 
 class Wave:
-    """What plays in a voice: a kernel that computes the samples, and its state.
-
-    Parameters
-    ----------
-    kernel : callable
-        `fill_tone` or `fill_noise`.
-    state : int
-        How many numbers the state of the kernel has.
-    table : array of int
-        From `sine_table`.
-    """
+    """What plays in a voice: a kernel that computes the samples, and its state of numbers."""
 
     def __init__(
         self,
@@ -147,25 +123,10 @@ class Wave:
 class Voice:
     """What a voice for tones and one for noise have in common: it plays into one channel.
 
-    `start` and `cut` are called by the program, `fill` by the output.
-
-    Parameters
-    ----------
-    wave : Wave
-    rate_hz : float
-        Frames in a second.
-    following : int
-        How many numbers say what is to be played next: channel, phase step, gain, shift, and what
-        the kind of voice adds.
-    cut_ms : int
-        How long a cut fades.
-
-    Attributes
-    ----------
-    held : bool
-        Do not begin yet: something else still fades in that channel, or the constant moves.
-    began_frame, ended_frame : int
-        Where in the block of the last `fill` the sound began and ended; -1: it did not.
+    `start` and `cut` are called by the program, `fill` by the output. `following` is how many
+    numbers say what is to be played next: channel, phase step, gain, shift, and what the kind of
+    voice adds. `held`: do not begin yet, for something else still fades in that channel, or the
+    constant moves. `began_frame` and `ended_frame` are as of `Voices`.
     """
 
     def __init__(self, wave: Wave, rate_hz: float, following: int, cut_ms: int) -> None:
@@ -272,13 +233,7 @@ class ToneVoice(Voice):
     ) -> None:
         """Play a tone from the next block on, or from when the one before has faded.
 
-        Parameters
-        ----------
-        channel : int
-            `LEFT` or `RIGHT`.
-        frequency_hz, level_dbfs : float
-        times_ms : tuple of int
-            On, off, number of pulses, rise.
+        `times_ms` are on, off, number of pulses, rise.
         """
         on_ms, off_ms, pulses, rise_ms = times_ms
         following = self._next
@@ -333,16 +288,9 @@ class NoiseVoice(Voice):
         self._wave.state[SEED] = 1
 
     def start(self, channel: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play noise from the next block on, or from when what plays has faded.
+        """Play noise around a frequency from the next block on, or from when what plays has faded.
 
-        Parameters
-        ----------
-        channel : int
-            `LEFT` or `RIGHT`.
-        frequency_hz : float
-            The centre of the band.
-        level_dbfs : float
-            The RMS is that of a tone of this level, `NOISE_DBFS_MAX` at most.
+        Its RMS is that of a tone of this level, `NOISE_DBFS_MAX` at most.
         """
         if level_dbfs > NOISE_DBFS_MAX:
             raise ValueError(f"noise {level_dbfs} dBFS, allowed is {NOISE_DBFS_MAX} or less")

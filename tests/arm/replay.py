@@ -13,7 +13,6 @@ TUNING: Final = Path(__file__).parents[1] / "tuning" / "golden-tuning.journal"
 
 
 def main() -> int:
-    """Say of each what came out; return an exit code."""
     print(runs_on())
     verdicts = [replay_journal(path) for path in sorted(GOLDEN.iterdir())]
     tuning = replay_tuning_journal(TUNING)

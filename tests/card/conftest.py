@@ -23,7 +23,6 @@ TOOLS = {
 
 @pytest.fixture(scope="session")
 def card() -> Path:
-    """Return the card of `make card`."""
     os.environ["PATH"] = os.pathsep.join((os.environ["PATH"], *PLACES_OF_TOOLS))
     missing = {package for tool, package in TOOLS.items() if not shutil.which(tool)}
     if not Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin").exists():
@@ -38,7 +37,6 @@ def card() -> Path:
 
 @pytest.fixture(scope="session")
 def workshop(card: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
-    """Return what makes cards and updates that differ from the one that was made."""
     place = tmp_path_factory.mktemp("variants")
     yield Workshop(place)
     shutil.rmtree(place)

@@ -41,14 +41,8 @@ class MachineError(Exception):
 class Machine:
     """An emulated machine, used in a `with` statement; its power is off.
 
-    Parameters
-    ----------
-    card : Path
-        The file of a card, as `make card` makes it; the copy of it is as large as a card.
-    place : Path
-        A directory for the copy, sockets and logs; short, since sockets are in it.
-    card_bytes : int, optional
-        The size of the card that the file is written to.
+    The copy of the file of a card is as large as a card, or as `card_bytes` says; the path of its
+    place is short, since sockets are in it.
     """
 
     def __init__(self, card: Path, place: Path, card_bytes: int | None = None) -> None:
@@ -74,12 +68,10 @@ class Machine:
 
     @property
     def usb(self) -> Path:
-        """Return the socket of the USB port for a tone generator."""
         return self.place / "usb"
 
     @property
     def second_usb(self) -> Path:
-        """Return the socket of another one."""
         return self.place / "usb-2"
 
     def switch_on(self, *options: str, read_only: bool = False) -> Self:
@@ -182,7 +174,6 @@ class Machine:
 
     @property
     def processor_s(self) -> float:
-        """Return how much processor time the machine took since its power came on."""
         fields = (
             Path(f"/proc/{self._processes[-1].pid}/stat").read_text().rpartition(")")[2].split()
         )
@@ -223,7 +214,6 @@ class Machine:
         return [line.decode(errors="replace").strip() for line in lines]
 
     def hear_for(self, seconds: float) -> list[str]:
-        """Return all lines that came within a time."""
         until_s, lines = time.monotonic() + seconds, list[str]()
         while (left_s := until_s - time.monotonic()) > 0:
             lines += self.hear(left_s)
@@ -291,7 +281,6 @@ class Machine:
     # Sticks
 
     def plug_in_stick(self, stick: Path) -> None:
-        """Plug in a USB stick: a file with a file system."""
         self.monitor("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True},
                      file={"driver": "file", "filename": str(stick)})  # fmt: skip
         self.monitor("device_add", driver="usb-storage", drive="stick", id="stick", bus="usb.0")
@@ -306,7 +295,6 @@ class Machine:
             time.sleep(0.2)
 
     def monitor(self, command: str, **arguments: Any) -> Any:
-        """Have QEMU do something, and return its answer."""
         assert self._monitor is not None
         self._monitor.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._monitor.flush()
@@ -367,7 +355,6 @@ def data_of(card: Path, place: Path) -> Path:
 
 
 def _data_partition(card: Path) -> tuple[int, int]:
-    """Return where the data partition begins and its size, in bytes."""
     with card.open("rb") as file:
         entry = file.read(512)[494:510]
     start, sectors = (int.from_bytes(entry[at : at + 4], "little") for at in (8, 12))

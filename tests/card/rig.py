@@ -19,16 +19,7 @@ ANSWER: Final = "! answer"
 
 
 class Rig:
-    """The device, used in a `with` statement; its power is off.
-
-    Parameters
-    ----------
-    card : Path
-        The file of a card; a copy of it is used.
-    listener : Listener, optional
-    card_bytes : int, optional
-        How large the card is.
-    """
+    """The device with a copy of a card, used in a `with` statement; its power is off."""
 
     def __init__(
         self, card: Path, listener: Listener | None = None, card_bytes: int | None = None
@@ -72,7 +63,6 @@ class Rig:
             self._cables.pop().pull()
 
     def wait_for(self, query: str, holds: Callable[[str], bool]) -> str:
-        """Ask until an answer is as wanted, and return it."""
         until_s = time.monotonic() + WAIT_S_MAX
         while time.monotonic() < until_s:
             answer = self.machine.ask(query)
@@ -82,7 +72,6 @@ class Rig:
         raise MachineError(f"{query} was answered by {answer!r} at last")
 
     def hear_answers(self, number: int) -> None:
-        """Wait until the listener has answered so often."""
         self.machine.ask("SYST:EVEN ON")
         for _ in range(number):
             self.machine.until(ANSWER)
@@ -104,5 +93,4 @@ class Rig:
 
 
 def is_idle(state: str) -> bool:
-    """Return whether the answer to SESS:STAT? says that no test is under way."""
     return state.startswith(IDLE_STATES)

@@ -1,6 +1,10 @@
 """A hearing test of an emulated device, whose power is cut in the middle."""
 
+import array
+import fcntl
 import random
+import shutil
+import termios
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +13,7 @@ import pytest
 from firmware_py.journal import SealKey, first_broken
 from firmware_py.platform.keys import read_key_file
 from firmware_py.platform.serial_number import DIGITS
+from tests.card.machine import Machine, short_directory
 from tests.card.rig import Rig, is_idle
 from tests.firmware.crash import Plan, assert_like_undisturbed
 from tests.firmware.whole_sessions import a_listener
@@ -21,18 +26,15 @@ ANSWERS_BY_HALF: Final = 12
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    """Return a test, and how it comes out undisturbed."""
     return Plan.of(tmp_path_factory.mktemp("undisturbed"), "N3", "right", 5)
 
 
 def read_journal(data: Path) -> bytes:
-    """Return the journal of the only session; empty if there is none."""
     journals = [*data.glob("session-*.journal")]
     return journals[0].read_bytes() if journals else b""
 
 
 def check_over(rig: Rig, plan: Plan) -> None:
-    """Let the test come to its end, and compare it with the undisturbed one."""
     rig.wait_until_idle()
     data = rig.data()
     (journal,) = data.glob("session-*.journal")
@@ -71,3 +73,21 @@ def test_ten_power_cuts_at_random_moments_lose_nothing_recorded(card: Path, plan
             before = now
             rig.start()
         check_over(rig, plan)
+
+
+# The emulated machine itself can be relied on
+
+WAITING_BYTES: Final = 300  # more than a socket holds of bytes that come one by one
+
+
+@pytest.mark.every_time
+def test_a_machine_is_seen_to_while_nobody_reads_its_console(card: Path) -> None:
+    """A machine once stood still, monitor and all, when its console's socket was full."""
+    waiting = array.array("i", [0])
+    place = short_directory()
+    with Machine(card, place) as machine:
+        machine.switch_on()
+        while waiting[0] < WAITING_BYTES:
+            machine.is_read()
+            fcntl.ioctl(machine.fileno(), termios.FIONREAD, waiting)
+    shutil.rmtree(place)

@@ -59,7 +59,6 @@ def stick_with(*bundles: Path, older: bool = False) -> Path:
 
 @pytest.fixture(scope="module")
 def good(workshop: Workshop) -> Path:
-    """Return the bytes of a slot with a newer system."""
     return workshop.slot("good", nothing, NEW)
 
 
@@ -70,7 +69,6 @@ def newer(workshop: Workshop, good: Path) -> Path:
 
 @pytest.fixture
 def rig(card: Path) -> Iterator[Rig]:
-    """Return a device that has measured an ear."""
     with Rig(card, a_listener("N3")) as rig:
         rig.start()
         assert rig.machine.ask("SESS:STAR RIGHT,SEED=5") == "OK"
@@ -87,7 +85,6 @@ def slot_of(rig: Rig) -> str:
 
 
 def wait_for_words(rig: Rig, *words: str) -> str:
-    """Wait until the firmware says something, and return it."""
     return rig.wait_for("SYST:ERR?", lambda error: all(word in error for word in words))
 
 
@@ -215,14 +212,12 @@ def hangs(root: Path) -> None:
 
 
 def does_not_start(root: Path) -> None:
-    """Have the firmware end at once."""
     python = root / "opt/gp-pta/bin/python"
     python.unlink()
     python.symlink_to("/usr/bin/false")
 
 
 def fails_self_test(root: Path) -> None:
-    """Have the self-test find that the disk is at fault."""
     (source,) = root.glob("opt/gp-pta/**/firmware_py/board/self_check.py")
     text = source.read_text()
     source.unlink()

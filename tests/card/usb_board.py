@@ -49,15 +49,7 @@ CONFIGURATION: Final = (
 
 
 class UsbBoard:
-    """Plugs a serial port into an emulated machine.
-
-    Parameters
-    ----------
-    machine : Path
-        The socket at which QEMU waits for a USB device.
-    port : str
-        The board's serial port: a pty.
-    """
+    """Plugs a board's pty into an emulated machine: where QEMU waits for a USB device."""
 
     def __init__(self, machine: Path, port: str) -> None:
         self._machine = socket.socket(socket.AF_UNIX)

@@ -10,7 +10,7 @@ import pytest
 
 from device.card import packages, slot
 from device.card.bundle import COMPATIBLE, make_bundle
-from device.card.card import BOOT_AT, BOOT_BYTES, make_card
+from device.card.card import BOOT_AT, BOOT_BYTES
 from device.card.kernel import Kernel
 from device.card.unpack import Tree
 
@@ -21,13 +21,7 @@ VERSION: Final = "0.1.0-20270115.080000"  # of all that says nothing else
 
 
 class Workshop:
-    """Makes variants from what `make card` has left.
-
-    Parameters
-    ----------
-    place : Path
-        A directory for all of them.
-    """
+    """Makes variants from what `make card` has left."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -40,7 +34,6 @@ class Workshop:
     def slot(
         self, name: str, change: Callable[[Path], None], version: str = VERSION, keyring: str = ""
     ) -> Path:
-        """Return the bytes of a slot whose root was changed."""
         work = self.place / name
         work.mkdir()
         root = work / "root"
@@ -64,22 +57,9 @@ class Workshop:
         compatible: str = COMPATIBLE,
         name: str = "update",
     ) -> Path:
-        """Return an update with a slot in it."""
         bundle = self.place / f"{name}.raucb"
         make_bundle(made, version, keys, bundle, compatible)
         return bundle
-
-    def card(self, made: Path, name: str) -> Path:
-        """Return a card with a slot in it, and the boot files of the one that was made."""
-        place = self.place / name
-        boot = self.place / f"{name}.boot"
-        boot.mkdir()
-        whole = f"{BUILT / 'gp-pta-card.img'}@@{BOOT_AT}"
-        subprocess.run(["mcopy", "-s", "-i", whole, "::*", boot], check=True)
-        (boot / "boot.scr").unlink()
-        place.mkdir()
-        make_card(made, sorted(boot.iterdir()), place / "card.img", EPOCH)
-        return place / "card.img"
 
 
 def _with_version(path: Path, version: str) -> str:
@@ -100,7 +80,6 @@ def nothing(_root: Path) -> None:
 
 
 def with_configuration(card: Path, content: str) -> None:
-    """Write another gp-pta.toml on the boot partition of a card."""
     assert card.stat().st_size > BOOT_AT + BOOT_BYTES
     subprocess.run(
         ["mcopy", "-o", "-i", f"{card}@@{BOOT_AT}", "-", "::gp-pta.toml"],

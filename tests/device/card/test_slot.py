@@ -37,8 +37,6 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class SmallKernel(Kernel):
-    """A kernel without modules."""
-
     def __init__(self, place: Path) -> None:
         self.version = "6.1"
         self.image = place / "vmlinuz"

@@ -38,13 +38,7 @@ TONE: dict[str, str | int] = {
 
 
 class Bench:
-    """The board, and a host of the lowest kind.
-
-    Parameters
-    ----------
-    pico : EmulatedPico
-        With the program running.
-    """
+    """The board with the program running, and a host of the lowest kind."""
 
     _nonces = itertools.count(0x1000)
 
@@ -104,7 +98,6 @@ class Bench:
                 self.garbled += 1
 
     def events(self) -> list[Frame]:
-        """Return what the board has said unasked since the last time."""
         frames, self._frames = self._frames, []
         return frames
 

@@ -19,6 +19,5 @@ def board() -> Bench:
 
 @pytest.fixture
 def bench(board: Bench) -> Bench:
-    """The board, met anew."""
     board.meet()
     return board

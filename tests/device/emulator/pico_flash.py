@@ -42,13 +42,6 @@ sys.path.insert(0, "/flash")
 
 
 def pico_with_program(settings: dict[str, Any]) -> EmulatedPico:
-    """Return an emulated Pico that runs the program with these settings.
-
-    Raises
-    ------
-    ImageError
-        There is no image of MicroPython.
-    """
     pico = EmulatedPico(find_image(), baud_rate=BAUD_RATE)
     pico.enter_raw_repl()
     bytecode = int(pico.execute("import sys; print(sys.implementation._mpy)"))

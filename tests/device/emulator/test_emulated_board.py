@@ -98,6 +98,7 @@ def test_the_limit_is_that_of_the_ear(bench: Bench) -> None:
     assert bench.ask("tone", **{**TONE, "dbfs": loud, "ear": "l"})[1] == "ok"
 
 
+@pytest.mark.thorough
 def test_a_tone_by_bone_has_its_switch_and_limit(bench: Bench) -> None:
     """The next by air has the switch at rest again, in which a board begins and ends."""
     assert bench.ask("serial")[2]["transducers"] == "3"
@@ -141,7 +142,8 @@ def test_presses_have_their_times(bench: Bench) -> None:
     assert np.abs(errors_us).max() < 200.0
 
 
-@pytest.mark.parametrize("pin", [HEARD_PIN, pytest.param(UNSURE_PIN, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("pin", [HEARD_PIN, UNSURE_PIN])
 def test_a_press_ends_the_train_of_pulses_while_the_host_says_nothing(
     bench: Bench, pin: int
 ) -> None:

@@ -29,13 +29,11 @@ def plain_band(center_hz: float = 1000.0, gain_db: float = 20.0, most_db: float 
 
 
 def plain_ear(ear: str = "left", gain_db: float = 20.0, most_db: float = 50.0) -> EarFit:
-    """Return an ear with the same gain in all bands."""
     bands = tuple(plain_band(center_hz, gain_db, most_db) for center_hz in CENTERS_HZ)
     return EarFit(ear, bands, 110.0)
 
 
 def plain_fit(gain_db: float = 20.0, most_db: float = 50.0) -> Fit:
-    """Return a fit of both ears."""
     ears = tuple(plain_ear(ear, gain_db, most_db) for ear in ("left", "right"))
     return Fit(ears, "by hand", "nobody", (1.0, 2.0, 3.0, 0.0))
 
@@ -63,7 +61,6 @@ def drawn_band(center_hz: float, seed: int) -> BandFit:
 
 @st.composite
 def fits(draw: st.DrawFn) -> Fit:
-    """Draw a fit of one ear or two."""
     centers_hz = sorted(draw(st.sets(st.sampled_from(CENTERS_HZ), min_size=1, max_size=4)))
     seed = draw(st.integers(0, 2**32))
     first = EarFit(

@@ -7,7 +7,6 @@ LIMIT = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"'
 
 
 def python_without_networks(place: Path) -> str:
-    """Make it, and return its path."""
     python = place / "python"
     python.write_text(f"#!/bin/sh\nexec unshare -Ur sh -c '{LIMIT}' sh {sys.executable} \"$@\"\n")
     python.chmod(0o755)

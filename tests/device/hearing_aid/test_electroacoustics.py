@@ -1,10 +1,12 @@
-"""The aid as aids are measured, through the real engine."""
+"""The aid as aids are measured, and the most that comes out, through the real engine."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from device.hearing_aid import most_output
 from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
 from device.hearing_aid.electroacoustics import (
     ROUNDING,
@@ -17,8 +19,11 @@ from device.hearing_aid.electroacoustics import (
     standard_fit,
     tone,
 )
+from device.hearing_aid.most_output import EXTREMES, Loudest, tones, worst
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.processing import FileAid, file_aid
+from device.hearing_aid.rules import RULES
+from firmware_py.comparisons.space import PRESCRIPTION
 from tests.device.hearing_aid.fits import plain_fit
 
 # Whose aid is asked all that the quick suite asks.
@@ -106,3 +111,48 @@ def test_the_alarm_rings(installation: Installation) -> None:
 def test_a_sound_comes_out_as_long_as_it_went_in(aid: FileAid) -> None:
     for frames in (SAMPLE_RATE_HZ, SAMPLE_RATE_HZ // 3):
         assert abs(len(aid.process(np.zeros((frames, 2)))) - frames) < 256
+
+
+# No sound is louder in a band than the fit says
+
+# Of limits that jump by tens of dB from a band to the next, as no ear's do.
+OF_JUMPS_DB = 1.5
+
+
+def check(found: Loudest) -> None:
+    assert found.above_db <= 0.0, found
+    assert found.above_db > -6.0, "it is reached, so it was tested"
+
+
+def test_no_band_is_louder_than_its_limit(installation: Installation) -> None:
+    fit = standard_fit("N1", "camfit").tune(EXTREMES[0])
+    with file_aid(fit, installation) as aid:
+        check(most_output.loudest(aid, fit, list(tones(fit, (100.0,)))))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", STANDARD_NAMES)
+@pytest.mark.parametrize("rule", RULES)
+def test_at_no_setting_is_a_band_louder_than_its_limit(
+    name: str, rule: str, installation: Installation
+) -> None:
+    for found in worst(standard_fit(name, rule), (PRESCRIPTION, *EXTREMES), installation):
+        check(found)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(5))
+def test_any_limits_hold(seed: int, installation: Installation) -> None:
+    chance, fit = np.random.default_rng(seed), standard_fit("S2", "camfit")
+    ears = tuple(
+        replace(
+            ear,
+            bands=tuple(
+                replace(band, output_max_db_spl=round(float(chance.uniform(60.0, 111.0)), 1))
+                for band in ear.bands
+            ),
+        )
+        for ear in fit.ears
+    )
+    found = worst(replace(fit, ears=ears), (PRESCRIPTION, EXTREMES[0]), installation)
+    assert max(each.above_db for each in found) <= OF_JUMPS_DB

@@ -98,17 +98,3 @@ def test_an_open_fitting_keeps_less_gain() -> None:
     closed, open_ = (limits(CENTERS_HZ, thresholds_db_hl, c) for c in ("closed", "open"))
     assert np.all(open_.feedback_db < closed.feedback_db)
     assert open_.gain_max_db[-2] == 20.0
-
-
-def test_many_audiograms_at_once_get_what_each_gets_alone() -> None:
-    audiograms = np.array([[10.0] * 7, [50.0] * 7, [100.0] * 7])
-    together = limits(CENTERS_HZ, audiograms)
-    for k, audiogram in enumerate(audiograms):
-        alone = limits(CENTERS_HZ, audiogram)
-        assert_array_equal(together.output_max_db_spl[k], alone.output_max_db_spl)
-        assert_array_equal(together.gain_max_db[k], alone.gain_max_db)
-
-
-def test_a_coupling_that_is_not_known_is_named() -> None:
-    with pytest.raises(ValueError, match="coupling is 'dome'; allowed are closed, open"):
-        limits(CENTERS_HZ, np.zeros(7), "dome")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from device.hearing_aid.limits import limits
-from device.hearing_aid.prescription import fit_of_thresholds, prescribe
-from device.hearing_aid.rules import insertion_gain
+from device.hearing_aid.prescription import compression, fit_of_thresholds, prescribe
+from device.hearing_aid.rules import RULES, insertion_gain
 from device.speech import FloatArray
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -24,7 +24,7 @@ MILD = tuple(float(level) for level in np.linspace(10.0, 28.0, len(FREQUENCIES_H
 CENTERS_HZ = (250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0)
 
 
-@pytest.mark.parametrize("rule", ["nal-r", "nal-rp", "camfit", "half-gain"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("audiogram", STANDARD_AUDIOGRAMS_DB_HL)
 def test_conversation_gets_the_gain_of_the_rule_or_the_most_there_may_be(
     audiogram: str, rule: str
@@ -58,6 +58,18 @@ def test_any_thresholds_make_a_fit_that_an_aid_may_get(thresholds_db_hl: list[fl
             assert [band.center_hz for band in fit.ears[0].bands] == [*CENTERS_HZ]
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_many_audiograms_at_once_get_what_each_gets_alone(rule: str) -> None:
+    centers_hz, audiograms = np.array(FREQUENCIES_HZ), [*STANDARD_AUDIOGRAMS_DB_HL.values()]
+    together = prescribe(centers_hz, np.array(audiograms), rule, "open")
+    for k, audiogram in enumerate(audiograms):
+        alone = prescribe(centers_hz, np.array(audiogram), rule, "open")
+        assert_array_equal(together.target_db[k], alone.target_db)
+        assert_array_equal(together.limits.output_max_db_spl[k], alone.limits.output_max_db_spl)
+        assert_array_equal(together.limits.gain_max_db[k], alone.limits.gain_max_db)
+        assert_array_equal(together.table_db()[k], alone.table_db())
+
+
 def test_what_is_known_exactly_leaves_nothing_unsure() -> None:
     draws = {ear: np.tile(N3, (100, 1)).astype(float) for ear in ("left", "right")}
     known = {"left": N3, "right": N3}
@@ -88,22 +100,24 @@ def test_thresholds_that_turn_leave_the_tilt_unsure() -> None:
     assert fit.uncertainty_db[2] < 0.1
 
 
-def test_what_cannot_be_fitted_is_named() -> None:
-    for frequencies_hz, rule, coupling, said in (
-        ((500, 1000), "nal-r", "closed", "nal-r needs the thresholds from 500 to 2000 Hz"),
-        ((500, 2000), "loud", "closed", "rule is 'loud'"),
-        ((500, 2000), "nal-r", "dome", "coupling is 'dome'"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            fit_of_thresholds(frequencies_hz, {"left": [40.0, 40.0]}, rule, coupling)
-    with pytest.raises(ValueError, match="thresholds_db_hl has nan"):
-        fit_of_thresholds((500, 2000), {"left": [40.0, float("nan")]})
+@pytest.mark.parametrize(
+    ("frequencies_hz", "rule", "coupling", "level", "said"),
+    [
+        ((500, 1000), "nal-r", "closed", 40.0, "nal-r needs the thresholds from 500 to 2000 Hz"),
+        ((500, 2000), "loud", "closed", 40.0, "rule is 'loud'"),
+        ((500, 2000), "nal-r", "dome", 40.0, "coupling is 'dome'; allowed are closed, open"),
+        ((500, 2000), "nal-r", "closed", float("nan"), "thresholds_db_hl has nan"),
+    ],
+)
+def test_what_cannot_be_fitted_is_named(
+    frequencies_hz: tuple[int, int], rule: str, coupling: str, level: float, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        fit_of_thresholds(frequencies_hz, {"left": [40.0, level]}, rule, coupling)
 
 
 @dataclass(frozen=True)
 class Known:
-    """Gaps, and draws of what they may be."""
-
     db: FloatArray
     draws_db: FloatArray
 
@@ -165,3 +179,49 @@ def test_gaps_that_are_unsure_make_the_setting_unsure() -> None:
     quarter_db = 0.25 * unsure.std()
     assert 0.8 * quarter_db < overall_db < 1.05 * quarter_db, "limits hold little of it"
     assert max(others_db) < 0.5 * overall_db
+
+
+# Compression keeps the rule's gain for conversation, and lets loud sounds be
+
+
+@given(gains_db=st.lists(st.floats(0.0, 80.0), min_size=6, max_size=6))
+def test_gain_falls_with_level_as_it_should(gains_db: list[float]) -> None:
+    gain_db = np.array(gains_db)
+    c = compression(CENTERS_HZ, gain_db)
+
+    def gain_of_speech(level_db_spl: float) -> np.ndarray:
+        return c.gain_at(c.speech_db_spl + level_db_spl - 65.0)
+
+    assert_allclose(gain_of_speech(65.0), gain_db, atol=1e-9)
+    assert np.all(c.ratio >= 1.0)
+    assert np.all(c.ratio <= 3.0 + 1e-9)
+    assert_allclose(gain_of_speech(50.0), gain_of_speech(20.0))  # linear below the knee
+    little = gain_db <= 35.0 * 2.0 / 3.0  # what a ratio of 3 takes away in 35 dB
+    assert_allclose(gain_of_speech(100.0)[little], 0.0, atol=1e-9)
+    levels_db_spl = np.linspace(0.0, 130.0, 131)
+    gains = np.array([c.gain_at(level) for level in levels_db_spl])
+    assert np.all(np.diff(gains, axis=0) <= 1e-12)
+    assert np.all(gains >= 0.0)
+    assert np.all(np.diff(gains + levels_db_spl[:, np.newaxis], axis=0) > 0.3), (
+        "no level folds over"
+    )
+
+
+def test_the_ratio_is_what_the_output_does() -> None:
+    c = compression((1000.0,), np.array([20.0]))
+    out = [level + float(c.gain_at(level)[0]) for level in (60.0, 70.0)]
+    assert 10.0 / (out[1] - out[0]) == pytest.approx(float(c.ratio[0]))
+    assert float(c.ratio[0]) == pytest.approx(35.0 / 15.0)
+
+
+@given(
+    gains_db=st.lists(st.floats(0.0, 80.0), min_size=6, max_size=6), most_db=st.floats(0.0, 60.0)
+)
+def test_held_to_a_limit_it_compresses_from_a_higher_level_on(
+    gains_db: list[float], most_db: float
+) -> None:
+    free = compression(CENTERS_HZ, np.array(gains_db))
+    held = free.hold_to(np.full(6, most_db))
+    for level_db_spl in np.linspace(0.0, 130.0, 14):
+        expected_db = np.minimum(free.gain_at(level_db_spl), most_db)
+        assert_allclose(held.gain_at(level_db_spl), expected_db, atol=1e-9)

@@ -33,8 +33,6 @@ ZERO = "overall_db=0 tilt_db=0 mid_db=0 soft_db=0"
 
 
 class Served:
-    """A hearing aid that is served, and a connection to it."""
-
     def __init__(self, place: Path, installation: Installation, *options: str) -> None:
         self.fit, self.out = place / "aid.fit", place / "out.wav"
         write_fit(self.fit, replace(plain_fit(15.0, 30.0), of=Whose("P-Ä")))
@@ -58,7 +56,6 @@ class Served:
         self.read = self._stack.enter_context(line.makefile("r", newline="\n"))
 
     def ask(self, text: str) -> str:
-        """Send a line, and return the next one that comes."""
         self.line.sendall(f"{text}\n".encode())
         return self.read.readline().strip()
 

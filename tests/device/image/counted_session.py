@@ -59,7 +59,6 @@ def main(profile: str, count: int) -> None:
 
 
 def print_blocks(profile: str, count: int, sessions: int) -> None:
-    """Run sessions of one estimator, reset in between."""
     blocks = array("q", [0] * sessions)  # itself without a block for each number
     estimator = ThresholdEstimator(profile, max_trials=count)
     for _ in range(SMALL_NUMBERS):

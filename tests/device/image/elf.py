@@ -13,7 +13,6 @@ LAYOUTS: Final = {1: (0x20, "<IIIIIIIIII", "<IIIBBH", 5), 2: (0x28, "<IIQQQQIIQQ
 
 
 def undefined_symbols(path: Path) -> set[str]:
-    """Return the names that something else has to define."""
     content = path.read_bytes()
     at, section_format, symbol_format, section_field = LAYOUTS[content[4]]
     offset_format = "<I" if content[4] == 1 else "<Q"

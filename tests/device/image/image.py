@@ -40,7 +40,6 @@ class Image:
         return self.directory / "firmware_py" / "inference" / BESIDE.name
 
     def run(self, *command: str, **environment: str) -> list[str]:
-        """Run Python in the repository, with the kernels of the image; return what it prints."""
         return run_with(self.library, *command, **environment)
 
 
@@ -58,19 +57,9 @@ def run_with(library: Path, *command: str, **environment: str) -> list[str]:
 def make_image(place: Path, cache: Path, parts: Parts = kernels.PARTS) -> Image | None:
     """Make the image for this machine, or take the one that another worker has made.
 
-    Parameters
-    ----------
-    place : Path
-        A directory that all workers of a run share.
-    cache : Path
-        A directory that is kept from run to run, for LLVM's text: that takes longest.
-    parts : tuple
-        Modules, as of `kernels.PARTS`; with all of them the image runs.
-
-    Returns
-    -------
-    Image or None
-        None where there is no image for this kind of machine, or nothing that makes one.
+    All workers of a run share `place`; `cache` is kept from run to run, for LLVM's text, which
+    takes longest. With all parts the image runs. None: there is no image for this kind of machine,
+    or nothing that makes one.
     """
     target = target_of_this_machine()
     if target is None or not target.is_for_devices or find_spec("ziglang") is None:
@@ -89,7 +78,6 @@ def make_image(place: Path, cache: Path, parts: Parts = kernels.PARTS) -> Image 
 
 
 def _text(cache: Path, parts: Parts) -> str:
-    """Return LLVM's text of the kernels of these modules as they are now."""
     how = zlib.crc32((ROOT / "device" / "image" / "export.py").read_bytes() + repr(parts).encode())
     made_by = f"{version('numba')}-{version('llvmlite')}"
     kept = cache / f"{source_digest()}-{how:08x}-{made_by}.ll"

@@ -4,6 +4,8 @@ import fcntl
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -68,19 +70,30 @@ def test_who_comes_second_waits_until_the_first_has_made_the_library(beside: Pat
     assert beside.read_text() == "of the first"
 
 
-@pytest.mark.parametrize("error", [BuildError("no linker"), OSError("no linker")])
-def test_a_library_that_cannot_be_made_is_said(
+@pytest.mark.parametrize(
+    ("program", "step", "options", "error"),
+    [
+        (kernels, "make_library", None, BuildError("no linker")),
+        (kernels, "make_library", None, OSError("no linker")),
+        (build, "export", [], BuildError("no compiler")),
+        (build, "assemble", [], BuildError("it is too large")),
+        (wheels, "export", [], BuildError("no compiler")),
+    ],
+)
+def test_what_cannot_be_made_is_said(
     beside: Path,
+    program: Any,
+    step: str,
+    options: list[str] | None,
     error: Exception,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fails(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(kernels, "make_library", fails)
-    assert kernels.main() == 1
-    assert capsys.readouterr().err.endswith("device.image.kernels: no linker\n")
+    if program is build:
+        monkeypatch.setattr(build, "export", lambda: "text")
+    monkeypatch.setattr(program, step, Mock(side_effect=error))
+    assert (program.main() if options is None else program.main(options)) == 1
+    assert capsys.readouterr().err.endswith(f"{program.__name__}: {error}\n")
     assert not beside.exists()
 
 
@@ -115,19 +128,6 @@ def test_images_are_made_of_the_machines_asked_for(
     ]
 
 
-@pytest.mark.parametrize("step", ["export", "assemble"])
-def test_an_image_that_cannot_be_made_is_said(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(*_: object) -> None:
-        raise BuildError("it is too large")
-
-    monkeypatch.setattr(build, "export", lambda: "text")
-    monkeypatch.setattr(build, step, fails)
-    assert build.main(["--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "device.image.build: it is too large\n"
-
-
 @pytest.mark.parametrize("options", [[], ["--untried"]])
 def test_every_wheel_is_made_and_that_of_this_machine_is_tried(
     options: list[str],
@@ -150,14 +150,3 @@ def test_every_wheel_is_made_and_that_of_this_machine_is_tried(
     own = target_of_this_machine()
     wanted = [] if own is None or options else [tmp_path / f"{own.name}.whl"]
     assert tried == wanted
-
-
-def test_a_wheel_that_cannot_be_made_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails() -> str:
-        raise BuildError("no compiler")
-
-    monkeypatch.setattr(wheels, "export", fails)
-    assert wheels.main([]) == 1
-    assert capsys.readouterr().err == "device.image.wheels: no compiler\n"

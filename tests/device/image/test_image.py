@@ -32,13 +32,6 @@ from tests.device.image.elf import undefined_symbols
 from tests.device.image.image import PAGE_TEXT, ROOT, Image
 
 
-@pytest.mark.thorough
-def test_the_library_has_every_kernel_that_python_calls(image: Image) -> None:
-    from tests.inference.test_kernels import ENTRIES  # takes Numba
-
-    assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)
-
-
 @pytest.mark.parametrize("of", ["small_image", pytest.param("image", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", DEVICES)
 def test_a_library_is_small_and_needs_nobody(
@@ -89,13 +82,6 @@ def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
     assert packed.read_bytes() == image.packed.read_bytes()
 
 
-def test_an_image_says_its_commit_without_git(small_image: Image) -> None:
-    manifest = json.loads((small_image.directory / "manifest.json").read_text())
-    told = commit_of(small_image.directory)
-    assert told == ("" if manifest["commit"] == UNKNOWN else manifest["commit"])
-    assert not (small_image.directory / ".git").exists()
-
-
 def test_the_checksums_are_those_of_all_files(small_image: Image) -> None:
     lines = (small_image.directory / "SHA256SUMS").read_text().splitlines()
     told = {name: digest for digest, name in (line.split("  ") for line in lines)}
@@ -109,13 +95,13 @@ def test_the_checksums_are_those_of_all_files(small_image: Image) -> None:
     assert {prior, "gp-pta-device", "LICENSE", PAGE} <= set(told)
 
 
-def statements_of(module: Path) -> list[tuple[int, str]]:
-    """Return the statements of a module that are no docstrings, each with its line."""
+def statements_of(module: Path) -> tuple[str, list[int]]:
+    """Return the statements of a module that are no docstrings, and their lines."""
     tree = ast.parse(module.read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             node.body = node.body[ast.get_docstring(node) is not None :]
-    return [(node.lineno, ast.dump(node)) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    return ast.dump(tree), [n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt)]
 
 
 def test_a_module_does_on_the_same_lines_what_it_does_here_and_has_no_docstrings(
@@ -135,10 +121,6 @@ def test_a_module_does_on_the_same_lines_what_it_does_here_and_has_no_docstrings
     assert emptied > 100_000
 
 
-def test_the_image_carries_the_operators_page_as_it_is(small_image: Image) -> None:
-    assert (small_image.directory / PAGE).read_text("ascii") == PAGE_TEXT
-
-
 def test_a_page_that_is_not_there_is_refused_before_anything_is_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,8 +128,14 @@ def test_a_page_that_is_not_there_is_refused_before_anything_is_made(
     assert "none.html', which is no file" in capsys.readouterr().err
 
 
-def test_the_manifest_says_what_it_was_made_from(small_image: Image) -> None:
+def test_an_image_says_what_it_was_made_from_without_git_and_has_the_operators_page(
+    small_image: Image,
+) -> None:
     manifest = json.loads((small_image.directory / "manifest.json").read_text())
+    told = commit_of(small_image.directory)
+    assert told == ("" if manifest["commit"] == UNKNOWN else manifest["commit"])
+    assert not (small_image.directory / ".git").exists()
+    assert (small_image.directory / PAGE).read_text("ascii") == PAGE_TEXT
     assert manifest["version"] == __version__
     assert re.fullmatch(r"[0-9a-f]{12}(-changed)?|unknown", manifest["commit"])
     assert manifest["sources"] == source_digest()
@@ -157,8 +145,13 @@ def test_the_manifest_says_what_it_was_made_from(small_image: Image) -> None:
 
 
 @pytest.mark.thorough
-def test_the_stack_of_the_deepest_kernel_is_found(image: Image) -> None:
+def test_the_library_has_every_kernel_that_python_calls_and_the_stack_of_the_deepest_is_found(
+    image: Image,
+) -> None:
+    from tests.inference.test_kernels import ENTRIES  # takes Numba
+
     stack_bytes = json.loads((image.directory / "manifest.json").read_text())["stack_bytes"]
+    assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)
     assert set(stack_bytes) == set(entries_of(image.text))
     assert 1000 < max(stack_bytes.values()) <= STACK_BYTES_MAX
 
@@ -215,11 +208,8 @@ def test_what_is_never_inlined_are_kernels(image: Image) -> None:
         assert any(once in name for name in names), once
 
 
-def test_the_stack_of_a_function_is_that_of_the_deepest_way_through_it() -> None:
+def test_the_stack_of_a_function_is_that_of_the_deepest_way_through_it_if_it_has_a_bound() -> None:
     calls = {"a": {"b", "c"}, "b": {"d"}, "c": set(), "d": set()}
     assert deepest({"a": 100, "b": 10, "c": 16, "d": 20}, calls, "a") == 130 + 3 * 8
-
-
-def test_a_function_that_calls_itself_has_no_bound() -> None:
     with pytest.raises(BuildError, match="a calls itself: its stack has no bound"):
         deepest({}, {"a": {"b"}, "b": {"a"}}, "a")

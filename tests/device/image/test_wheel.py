@@ -20,7 +20,7 @@ from packaging.utils import parse_wheel_filename
 
 from device.image.commit import UNKNOWN, commit
 from device.image.targets import TARGETS, target_of_this_machine
-from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
+from device.image.wheels import make_wheels
 from firmware_py.platform.version import BUILT_FROM, commit_of
 from tests.device.image.image import ROOT, Image
 from tests.device.install.test_install import requirements_of
@@ -74,13 +74,10 @@ def test_a_wheel_is_for_the_machine_it_has_a_library_for(small_wheel: Path) -> N
     assert not any(tag.platform == "any" for tag in tags)
 
 
-@pytest.mark.thorough
-def test_a_wheel_is_small(wheel: Path) -> None:
-    assert wheel.stat().st_size <= WHEEL_BYTES_MAX
-
-
-def test_a_wheel_asks_for_three_packages_and_has_its_kernels(small_wheel: Path) -> None:
+def test_a_wheel_asks_for_three_packages_and_has_its_kernels_and_commit(small_wheel: Path) -> None:
+    wanted = "" if commit() == UNKNOWN else f"{commit()}\n"
     with zipfile.ZipFile(small_wheel) as archive:
+        assert commit_in(archive) == wanted
         names = archive.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         told = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
@@ -130,12 +127,6 @@ def test_a_copy_of_the_sources_is_told_its_commit(tmp_path: Path) -> None:
     ).read_text("utf-8")
 
 
-def test_a_wheel_says_its_commit(small_wheel: Path) -> None:
-    wanted = "" if commit() == UNKNOWN else f"{commit()}\n"
-    with zipfile.ZipFile(small_wheel) as archive:
-        assert commit_in(archive) == wanted
-
-
 def test_what_a_wheel_lacks_is_imported_by_nothing_that_it_has() -> None:
     modules = {Path(path).stem for path in OF_A_CHECKOUT}
     found = [
@@ -148,16 +139,13 @@ def test_what_a_wheel_lacks_is_imported_by_nothing_that_it_has() -> None:
     assert found == []
 
 
-def test_a_page_or_picture_that_a_wheel_lacks_is_read_by_no_program() -> None:
+def test_a_page_or_picture_that_a_wheel_lacks_is_read_by_no_program_and_each_is_of_a_page() -> None:
     files = of_the_packages()
     lacking = {path.name for path in files if path.suffix in OF_PAGES}
     texts = [path.read_text("utf-8") for path in files if path.suffix not in OF_PAGES]
     assert "README.md" in lacking
     assert [name for name in sorted(lacking) if any(f'"{name}"' in text for text in texts)] == []
-
-
-def test_a_picture_that_a_wheel_lacks_is_of_a_page() -> None:
-    pictures = [path.name for path in of_the_packages() if path.suffix in PICTURES]
+    pictures = [path.name for path in files if path.suffix in PICTURES]
     paths = (*ROOT.glob("*.md"), *(path for top in PACKAGES for path in (ROOT / top).rglob("*.md")))
     pages = [path.read_text("utf-8") for path in paths]
     assert pictures

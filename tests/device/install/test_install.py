@@ -40,7 +40,9 @@ OF_CONSOLE = {
 
 
 @pytest.mark.parametrize("console", CONSOLES)
-def test_every_file_has_its_place(staging: Staging, console: str) -> None:
+def test_every_file_has_its_place_and_twice_is_as_good_as_once(
+    staging: Staging, console: str
+) -> None:
     staging.install(console)
     files = staging.files()
 
@@ -53,14 +55,8 @@ def test_every_file_has_its_place(staging: Staging, console: str) -> None:
     assert modes["usr/local/bin/gp-pta-check"] == 0o755
     assert modes["etc/gp-pta/gp-pta.toml"] == 0o640, "it may have the hash of a PIN"
     assert (staging.root / "etc/gp-pta").stat().st_mode & 0o777 == 0o750
-
-
-@pytest.mark.parametrize("console", CONSOLES)
-def test_twice_is_as_good_as_once(staging: Staging, console: str) -> None:
     staging.install(console)
-    once = staging.files()
-    staging.install(console)
-    assert staging.files() == once
+    assert staging.files() == files
 
 
 def test_another_console_leaves_nothing_of_the_one_before(staging: Staging, tmp_path: Path) -> None:

@@ -126,20 +126,15 @@ def test_a_tone_has_the_time_at_which_it_leaves_the_card(portaudio: PortAudio) -
     assert np.flatnonzero(frames[:, RIGHT])[0] == pytest.approx(3 * FRAMES, abs=20)  # of a rise
 
 
-def test_where_the_system_does_not_say_when_its_latency_will_do(portaudio: PortAudio) -> None:
+def test_where_the_system_does_not_say_when_its_latency_will_do_and_a_cut_is_not_told(
+    portaudio: PortAudio,
+) -> None:
     output = a_card(portaudio, "ears")
     output.advance(board_us(portaudio))
     asked_us = board_us(portaudio)
     output.play(LEFT, 1000.0, -20.0, TIMES_MS)
     run(portaudio, output, 10, 0.0)
-
     assert output.began_us == asked_us + round(1e6 * LATENCY_S)
-
-
-def test_a_tone_that_is_cut_fades_and_is_not_told(portaudio: PortAudio) -> None:
-    output = a_card(portaudio, 1)
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    run(portaudio, output, 10, 0.020)
     output.cut()
     assert run(portaudio, output, 80, 0.020) == []
 
@@ -170,6 +165,7 @@ def test_a_card_that_was_pulled_out_is_an_error(portaudio: PortAudio) -> None:
 
 def test_only_what_has_two_channels_is_listed(portaudio: PortAudio) -> None:
     assert outputs() == [{"number": 1, "name": "ears", "rate_hz": RATE_HZ}]
+    assert CardOutput(1).name == "ears"
     with pytest.raises(NoSoundError, match="device 'eyes' does not play: No output device"):
         CardOutput("eyes")
 

@@ -25,7 +25,7 @@ class Desk:
     """A host, a board that writes a file, and the keys of a listener."""
 
     def __init__(self, path: Path) -> None:
-        reader, self._keys = os.pipe()
+        reader, self.keys = os.pipe()
         self._path = path
         self._output = WavOutput(path)
         self._board = LocalBoard(self._output, Keyboard(reader), 0.0, boot=1)
@@ -38,19 +38,12 @@ class Desk:
         self.events = self._host.ask("tone", **{**TONE, **by_press})[1:]
 
     def run(self, until_us: int) -> None:
-        """Let time pass in steps of the board's own."""
         while self._host.now_us < until_us:
             self._host.now_us += POLL_US
             if self._host.now_us % (200 * MS) == 0:
                 self.events += self._host.ask("ping")
             self._board.advance(self._host.now_us)
             self.events += self._host.read()
-
-    def type(self, key: bytes) -> None:
-        os.write(self._keys, key)
-
-    def notices(self) -> list[Frame]:
-        return [frame for frame in self.events if frame.verb != "ok"]
 
     def frames(self) -> NDArray[np.int32]:
         self._output.close()
@@ -67,9 +60,9 @@ def play_with_key(
     desk = Desk(path)
     desk.tone(**by_press)
     desk.run(PRESS_US - POLL_US)
-    desk.type(key)
+    os.write(desk.keys, key)
     desk.run(BEGIN_US + 1000 * MS)
-    return desk.frames(), desk.notices()
+    return desk.frames(), [frame for frame in desk.events if frame.verb != "ok"]
 
 
 @pytest.mark.parametrize(("key", "button"), [(b" ", None), (b"p", "2")])

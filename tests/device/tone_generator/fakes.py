@@ -130,8 +130,6 @@ class I2S:
 
 
 class WDT:
-    """A watchdog that only notes when it was fed."""
-
     made: ClassVar[list["WDT"]] = []
 
     def __init__(self, timeout: int) -> None:

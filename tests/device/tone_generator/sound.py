@@ -73,7 +73,6 @@ def level_dbfs(samples: Samples, frequency_hz: float) -> float:
 
 
 def distortion(samples: Samples, frequency_hz: float) -> float:
-    """Return the total harmonic distortion."""
     amplitudes = harmonics(samples, frequency_hz)
     return float(np.sqrt(np.sum(amplitudes[1:] ** 2)) / amplitudes[0])
 
@@ -96,7 +95,6 @@ def envelope(frames: NDArray[np.int64], frequency_hz: float, channel: int = 0) -
 
 
 def raised_cosine(on_ms: int, rise_ms: int) -> Samples:
-    """Return the envelope that a pulse should have."""
     frames, rise = round(on_ms * RATE_HZ / 1000.0), round(rise_ms * RATE_HZ / 1000.0)
     slope = 0.5 - 0.5 * np.cos(np.pi * np.arange(rise) / rise)
     return np.concatenate([slope, np.ones(frames - 2 * rise), 1.0 - slope])
@@ -109,7 +107,6 @@ def span_ms(amplitudes: Samples, level_db: float) -> tuple[float, float]:
 
 
 def power_spectrum(samples: Samples) -> tuple[Samples, Samples]:
-    """Return frequencies and power of samples padded with silence."""
     power = np.abs(np.fft.rfft(samples, 8 * len(samples))) ** 2
     frequencies = np.fft.rfftfreq(8 * len(samples), 1.0 / RATE_HZ)
     return frequencies.astype(np.float64), power.astype(np.float64)

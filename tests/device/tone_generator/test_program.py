@@ -127,13 +127,14 @@ class Bench:
         return PWM.made[DEFAULT_PINS["pwm_left"]].duty
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    power_on()
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
-def bench(_elsewhere: None) -> Bench:
+def bench() -> Bench:
     made = Bench()
     made.greet()
     return made
@@ -147,10 +148,9 @@ def test_a_tone_from_command_to_events(bench: Bench) -> None:
     bench.told += bench.run(500)
 
     assert bench.duty == 0
-    assert [(verb, int(fields["us"])) for _, verb, fields in bench.told] == [
-        ("tone-on", begun_us),
-        ("tone-off", pytest.approx(begun_us + 500 * MS, abs=50)),
-    ]
+    assert as_times(bench.told) == [
+        (begun_us, "tone-on"), (pytest.approx(begun_us + 500 * MS, abs=50), "tone-off"),
+    ]  # fmt: skip
 
 
 def told_and_played(output: str, start_us: int) -> tuple[list[tuple[int, str]], list[Any]]:
@@ -173,7 +173,6 @@ def as_times(told: list[tuple[int, str, dict[str, str]]]) -> list[tuple[int, str
     return [(int(fields["us"]), verb) for _, verb, fields in told]
 
 
-@pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("output", ["pwm", "i2s"])
 @pytest.mark.parametrize(
     ("every_ms", "first_us"), [(11, READY_US), pytest.param(1, 0, marks=pytest.mark.thorough)]
@@ -205,35 +204,12 @@ def test_a_press_has_the_time_of_its_first_edge(bench: Bench) -> None:
     bench.button(1)
     told += bench.run(30)
 
-    assert [(verb, int(fields["us"])) for _, verb, fields in told] == [
-        ("button-down", pressed_us),
-        ("button-up", released_us),
-    ]
+    assert as_times(told) == [(pressed_us, "button-down"), (released_us, "button-up")]
 
 
 BY_PRESS: dict[str, str | int] = {"buttons": 1, "press": 60}
 FRAMES = round(0.65 * RATE_HZ)  # all of two pulses, and some noise
 SETTLED_MS = QUIET_US // MS + 2  # after the last edge the loop looks again
-
-
-def test_a_press_ends_a_pulse_of_pwm_as_soon_as_the_contact_is_quiet(bench: Bench) -> None:
-    bench.ask("tone", **TONE, **BY_PRESS)
-    bench.run(150)
-    assert bench.duty > 0
-    duties = PWM.made[DEFAULT_PINS["pwm_left"]].duties
-    loudest = max(duty for _, duty in duties)
-    pressed_us = FakeTime.us
-    bench.button(0)
-    told = bench.run(600)
-
-    silent_us, duty = duties[-1]
-    assert duty == 0
-    assert QUIET_US <= silent_us - pressed_us <= SETTLED_MS * MS
-    assert [(verb, int(fields["us"])) for _, verb, fields in told] == [
-        ("button-down", pressed_us), ("tone-off", silent_us),
-    ]  # fmt: skip
-    assert told[1][2]["cut"] == "1"
-    assert max(duty for _, duty in duties) == loudest
 
 
 def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, list[Any], int]:
@@ -250,7 +226,6 @@ def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, 
     return hear(I2S.made[0].samples), told, pressed_us
 
 
-@pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("press_after_ms", quick([110, 150, 205, 260, 330, 400], 110, 205, 400))
 def test_a_press_ends_the_train_by_a_fade_and_no_sample_is_louder_than_it_was(
     press_after_ms: int,
@@ -275,7 +250,6 @@ def test_a_press_ends_the_train_by_a_fade_and_no_sample_is_louder_than_it_was(
     assert (cut[:, RIGHT] == whole[:, RIGHT]).all(), "the noise goes on, the same to the bit"
 
 
-@pytest.mark.usefixtures("_elsewhere")
 def test_a_press_too_early_or_of_the_other_button_leaves_every_sample_alone() -> None:
     whole, _, _ = i2s_frames(None)
     for by_press in ({"buttons": 1, "press": 300}, {"buttons": 2, "press": 0}, {}):
@@ -314,7 +288,6 @@ def frame_at(us: float) -> int:
     return round(us * RATE_HZ / 1e6)
 
 
-@pytest.mark.usefixtures("_elsewhere")
 def test_while_a_host_is_there_the_dac_is_never_given_zeros_and_its_edges_are_in_silence() -> None:
     """Pulses, then noise until the host is gone; it comes back with a tone at once."""
     bench = Bench(output="i2s", pins={"xsmt": XSMT})
@@ -360,7 +333,6 @@ def test_while_a_host_is_there_the_dac_is_never_given_zeros_and_its_edges_are_in
     assert not I2S.made[0].open
 
 
-@pytest.mark.usefixtures("_elsewhere")
 def test_the_pins_that_are_not_wired_are_left_alone() -> None:
     Bench(output="i2s")
     assert sorted(Pin.made) == [2, 3, 10, 11, 12]
@@ -368,14 +340,11 @@ def test_the_pins_that_are_not_wired_are_left_alone() -> None:
     assert Pin.made[23].level == 1
 
 
-def test_a_spike_is_no_press(bench: Bench) -> None:
+def test_a_spike_is_no_press_and_both_buttons_are_told_apart(bench: Bench) -> None:
     bench.button(0)
     FakeTime.us += 30
     bench.button(1)
     assert bench.run(50) == []
-
-
-def test_both_buttons_are_told_apart(bench: Bench) -> None:
     bench.button(0)
     bench.button(0, "unsure")
     told = bench.run(30)
@@ -413,7 +382,6 @@ class Standstill:
             pass_time(500 * MS)
 
 
-@pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("output", ["pwm", "i2s"])
 @pytest.mark.parametrize("buttons", [0, 1])
 def test_what_happens_while_the_program_stands_still_is_told_in_its_order(
@@ -444,7 +412,6 @@ def test_what_happens_while_the_program_stands_still_is_told_in_its_order(
 
 
 def test_a_button_waits_for_quiet() -> None:
-    power_on()
     button = Button(2, 1)
     Pin.made[2].drive(0)
     FakeTime.us += QUIET_US - 1
@@ -456,7 +423,6 @@ def test_a_button_waits_for_quiet() -> None:
 
 
 def test_a_worn_button_is_waited_for_no_longer_than_the_wire_page_says() -> None:
-    power_on()
     button, waited_us = Button(2, 1), 0
     while not button.poll():
         for level in (1, 0):
@@ -468,7 +434,6 @@ def test_a_worn_button_is_waited_for_no_longer_than_the_wire_page_says() -> None
 
 
 def test_the_clock_goes_on_when_the_ticks_wrap_around() -> None:
-    power_on()
     FakeTime.us = TICKS - 500
     clock = Clock()
     for _ in range(10):
@@ -511,8 +476,6 @@ def test_control_c_is_a_way_out_when_nobody_talks(bench: Bench) -> None:
 
 
 class OneTurn(FakePort):
-    """A port that asks for the REPL at once."""
-
     def read(self, wait_ms: int) -> int:
         FakeTime.us += MS * max(wait_ms, 1)
         if FakeTime.us < SERVICE_SILENCE_US:
@@ -528,10 +491,8 @@ class Broken(FakePort):
 
 
 @pytest.fixture
-def _stored_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    power_on()
-    (tmp_path / settings.FILE).write_text(json.dumps(KEPT))
-    monkeypatch.chdir(tmp_path)
+def _stored_settings() -> None:
+    Path(settings.FILE).write_text(json.dumps(KEPT))
 
 
 @pytest.mark.usefixtures("_stored_settings")
@@ -570,22 +531,20 @@ def test_an_error_silences_and_starts_anew(monkeypatch: pytest.MonkeyPatch) -> N
 # Settings
 
 
-def test_settings_are_read(tmp_path: Path) -> None:
-    file = tmp_path / "kept.json"
-    pins = {"heard": 20, "xsmt": 13, "smps": 23}
-    file.write_text(json.dumps({**KEPT, "output": "i2s", "pins": pins}))
-    kept = settings.load_or_silent(str(file))
-    assert kept.output == "i2s"
-    assert kept.limits_dbfs == (0.0, -20.0)
+@pytest.mark.parametrize(
+    ("pins", "of_bone"),
+    [
+        ({"heard": 20, "xsmt": 13, "smps": 23}, {}),
+        ({"bone_left": 14, "bone_right": 15}, {"limit_dbfs_bone": -3}),
+    ],
+)
+def test_settings_are_read(pins: dict[str, int], of_bone: dict[str, int]) -> None:
+    told = {**KEPT, "output": "i2s", "pins": pins, **of_bone}
+    Path(settings.FILE).write_text(json.dumps(told))
+    kept = settings.load_or_silent()
+    assert (kept.output, kept.has_vibrator) == ("i2s", bool(of_bone))
+    assert kept.limits_dbfs == (0.0, -20.0, *of_bone.values())
     assert kept.pins == {**DEFAULT_PINS, **pins}
-
-
-def test_a_vibrator_has_two_switches_and_a_limit() -> None:
-    pins = {"bone_left": 14, "bone_right": 15}
-    kept = Settings({**KEPT, "pins": pins, "limit_dbfs_bone": -3})
-    assert kept.limits_dbfs == (0.0, -20.0, -3.0)
-    assert kept.has_vibrator
-    assert not Settings(KEPT).has_vibrator
 
 
 @pytest.mark.parametrize(
@@ -616,27 +575,23 @@ def test_wrong_settings_are_refused(wrong: dict[str, object], words: str) -> Non
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{", '{"output": "pwm"}'])
 def test_a_board_without_right_settings_plays_nothing(
-    tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]
+    content: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "kept.json"
     if content is not None:
-        file.write_text(content)
-    assert settings.load_or_silent(str(file)).limits_dbfs == (-160.0, -160.0)
+        Path(settings.FILE).write_text(content)
+    assert settings.load_or_silent().limits_dbfs == (-160.0, -160.0)
     assert "refuses every tone" in capsys.readouterr().out
 
 
-def test_every_start_has_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_start_has_another_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "urandom", bytes)
-    file = tmp_path / "starts"
-    assert len({settings.next_boot(str(file)) for _ in range(100)}) == 100
+    file = Path(settings.STARTS_FILE)
+    assert len({settings.next_boot() for _ in range(100)}) == 100
     assert file.read_text() == "100"
     file.write_text("")  # the plug was pulled while it was written
-    assert 0 <= settings.next_boot(str(file)) < 2**32
+    assert 0 <= settings.next_boot() < 2**32
 
 
-def test_a_flash_that_cannot_be_written_is_no_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    boots = {settings.next_boot(str(tmp_path / "no" / "starts")) for _ in range(3)}
-    assert len(boots) == 3
+def test_a_flash_that_cannot_be_written_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len({settings.next_boot("no/starts") for _ in range(3)}) == 3
     assert "does not count its starts" in capsys.readouterr().out

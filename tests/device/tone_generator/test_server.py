@@ -41,8 +41,6 @@ class TardyOutput:
 
 
 class Line:
-    """The program of a board, to be talked to."""
-
     def __init__(
         self, limits_dbfs: tuple[float, ...] = (0.0, 0.0), transducers: int = EARPHONES
     ) -> None:
@@ -60,27 +58,36 @@ class Line:
 
 
 LIMIT = ("error", {"code": "limit"})
+VIBRATOR = 3  # `transducers` of a board with one, and earphones
+OF_EARS = (-30.0, -20.0)
+OF_BONE = (-40.0, -30.0, -10.0)
 
 
 @pytest.mark.parametrize(
-    ("limits_dbfs", "ear", "level", "answer"),
+    ("limits_dbfs", "fields", "answer"),
     [
-        ((-30.0, -20.0), "l", "-29.99", LIMIT),
-        ((-30.0, -20.0), "l", "-30.00", ("ok", {})),
-        ((-30.0, -20.0), "r", "-19.99", LIMIT),
-        ((-30.0, -20.0), "r", "-20.00", ("ok", {})),
-        ((-160.0, -160.0), "r", "-159.99", LIMIT),  # of a board without right settings
+        (OF_EARS, {"ear": "l", "dbfs": "-29.99"}, LIMIT),
+        (OF_EARS, {"ear": "l", "dbfs": "-30.00"}, ("ok", {})),
+        (OF_EARS, {"ear": "r", "dbfs": "-19.99"}, LIMIT),
+        (OF_EARS, {"ear": "r", "dbfs": "-20.00"}, ("ok", {})),
+        ((-160.0, -160.0), {"dbfs": "-159.99"}, LIMIT),  # of a board without right settings
+        (OF_BONE, {"via": 1, "dbfs": "-9.99"}, LIMIT),
+        (OF_BONE, {"via": 1, "dbfs": "-10.00"}, ("ok", {})),
+        (OF_BONE, {"via": 0, "dbfs": "-29.99"}, LIMIT),
+        (OF_BONE, {"via": 2, "dbfs": "-50.00"}, ("error", {"code": "field", "name": "via"})),
+        ((0.0, 0.0), {"via": 1, "dbfs": "-160.00"}, LIMIT),  # which nobody has said
     ],
 )
-def test_the_limit_is_one_for_each_ear(
-    limits_dbfs: tuple[float, float], ear: str, level: str, answer: Any
+def test_the_limit_is_one_for_each_ear_and_one_for_the_vibrator(
+    limits_dbfs: tuple[float, ...], fields: dict[str, Any], answer: Any
 ) -> None:
-    host = ExampleHost(Line(limits_dbfs))
-    assert host.answer("tone", **{**TONE, "ear": ear, "dbfs": level}) == answer
+    host = ExampleHost(Line(limits_dbfs, VIBRATOR if "via" in fields else EARPHONES))
+    assert host.answer("tone", **{**TONE, "ear": "r", **fields}) == answer
 
 
 def test_nothing_plays_in_place_of_a_transducer_for_which_there_is_no_output() -> None:
     """Though hosts and messages know of it."""
+    assert ExampleHost(Line(OF_BONE, VIBRATOR)).answer("serial")[1]["transducers"] == "3"
     line = Line()
     host = ExampleHost(line)
     assert "transducers" not in host.answer("serial")[1]
@@ -89,52 +96,19 @@ def test_nothing_plays_in_place_of_a_transducer_for_which_there_is_no_output() -
     assert host.answer("tone", **TONE, via=0) == ("ok", {})
 
 
-VIBRATOR = 3  # `transducers` of a board with one, and earphones
-
-
-@pytest.mark.parametrize(
-    ("via", "level", "answer"),
-    [
-        (1, "-9.99", LIMIT),
-        (1, "-10.00", ("ok", {})),
-        (0, "-29.99", LIMIT),
-        (2, "-50.00", ("error", {"code": "field", "name": "via"})),
-    ],
-)
-def test_the_vibrator_has_a_limit_of_its_own(via: int, level: str, answer: Any) -> None:
-    host = ExampleHost(Line((-40.0, -30.0, -10.0), VIBRATOR))
-    assert host.answer("serial")[1]["transducers"] == "3"
-    assert host.answer("tone", **{**TONE, "ear": "r", "dbfs": level}, via=via) == answer
-
-
-def test_a_vibrator_whose_limit_nobody_has_said_plays_nothing() -> None:
-    host = ExampleHost(Line((0.0, 0.0), VIBRATOR))
-    assert host.answer("tone", **{**TONE, "dbfs": "-160.00"}, via=1) == LIMIT
-
-
-def test_the_output_is_told_which_transducer_a_sound_is_for_before_it_plays() -> None:
-    line = Line((0.0, 0.0, 0.0), VIBRATOR)
+@pytest.mark.parametrize("by_bone", [False, True])
+def test_the_output_is_told_what_to_play_where_and_when_to_stop(by_bone: bool) -> None:
+    line = Line((0.0, 0.0, 0.0), VIBRATOR if by_bone else EARPHONES)
     host = ExampleHost(line)
     host.ask("mask", ear="l", hz="1000.00", dbfs="-40.00")
-    host.ask("tone", **TONE, via=1)
-    assert [each[:3] for each in line.output.done] == [
-        ("lead", 0, 0), ("mask", 0, 1000.0), ("lead", 1, 1), ("play", 1, 1000.0),
-    ]  # fmt: skip
-
-
-def test_the_output_is_told_what_to_play_and_when_to_stop() -> None:
-    line = Line()
-    host = ExampleHost(line)
-    host.ask("mask", ear="l", hz="1000.00", dbfs="-40.00")
-    host.ask("tone", **TONE)
+    host.ask("tone", **TONE, via=int(by_bone))
     host.ask("unmask")
     host.ask("stop")
-    assert line.output.done == [
-        ("mask", 0, 1000.0, -40.0),
-        ("play", 1, 1000.0, -80.0, (200, 100, 3, 25)),
-        ("unmask",),
-        ("cut",),
-    ]
+    done = [
+        ("lead", 0, 0), ("mask", 0, 1000.0, -40.0),
+        ("lead", 1, 1), ("play", 1, 1000.0, -80.0, (200, 100, 3, 25)), ("unmask",), ("cut",),
+    ]  # fmt: skip
+    assert line.output.done == [each for each in done if by_bone or each[0] != "lead"]
 
 
 def test_a_tone_has_the_times_of_its_output() -> None:
@@ -182,31 +156,26 @@ def test_a_press_cuts_the_tone_and_nothing_else() -> None:
     assert line.server.sounding, "the noise does"
 
 
-def test_a_press_that_settles_after_the_end_of_the_tone_ends_nothing() -> None:
+@pytest.mark.parametrize(
+    ("end_first", "told"),
+    [
+        (True, ["tone-on", "tone-off", "button-down"]),
+        (False, ["tone-on", "button-down", "tone-off"]),
+    ],
+)
+def test_a_press_beside_the_end_of_the_tone_ends_nothing(end_first: bool, told: list[str]) -> None:
     line = Line()
     host = ExampleHost(line)
     host.ask("tone", **TONE, buttons=1, press=100)
     line.output.began_us = 7000
     line.advance(8000)
     line.output.ended_us = 807_000
-    line.advance(810_000)
-    line.server.button(1, True, 806_000)
-
-    assert [frame.verb for frame in host.read()] == ["tone-on", "tone-off", "button-down"]
-    assert ("cut",) not in line.output.done
-
-
-def test_a_press_told_before_the_end_of_a_tone_that_is_over_cuts_nothing() -> None:
-    line = Line()
-    host = ExampleHost(line)
-    host.ask("tone", **TONE, buttons=1, press=100)
-    line.output.began_us = 7000
-    line.advance(8000)
-    line.output.ended_us = 807_000
+    if end_first:
+        line.advance(810_000)
     line.server.button(1, True, 806_000)
     line.advance(810_000)
 
-    assert [frame.verb for frame in host.read()] == ["tone-on", "button-down", "tone-off"]
+    assert [frame.verb for frame in host.read()] == told
     assert ("cut",) not in line.output.done
 
 
