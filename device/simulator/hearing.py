@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from device.simulator.by_route import answer_of
 from device.simulator.earphones import EarOperator
 from device.simulator.hand import Hand
-from device.simulator.listener import EARS, START, Ear, Listener, Noise
+from device.simulator.listener import EARS, START, Ear, Listener, Noise, Tone
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
@@ -138,7 +137,7 @@ class Board:
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
         sound = play.frequency_hz, play.level_db_hl
-        press = answer_of(self.listener, play.route, str(play.number), sound, noise)
+        press = self.listener.answer(Tone.by(play.route, str(play.number), sound, noise))
         self._hand.tone_began(onset_us, press)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))

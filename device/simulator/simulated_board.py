@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from device.simulator.by_route import answer_of
 from device.simulator.hand import Hand
-from device.simulator.listener import Ear, Listener, Noise
+from device.simulator.listener import Ear, Listener, Noise, Tone
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
@@ -236,7 +235,8 @@ class SimulatedBoard:
 
     def _listen(self, tone: PlayedTone) -> None:
         sound = tone.frequency_hz, self._level_db_hl(tone)
-        press = answer_of(self.hand.listener, tone.route, tone.tone_id, sound, self._noise_heard())
+        heard = Tone.by(tone.route, tone.tone_id, sound, self._noise_heard())
+        press = self.hand.listener.answer(heard)
         self.hand.tone_began(tone.onset_us, press)
 
     def _tone_over(self, cut: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from device.simulator.listener import Tone
 from firmware_py.ear.caps import ATTENTION_TONES_MAX
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.marks import Marks
@@ -28,7 +29,6 @@ from tests.session.driver import (
     Listener,
     NeverPresses,
     Reaction,
-    Tone,
     flat,
     marks,
     run_left_ear,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from device.simulator.hand import DuePress
-from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.listener import Press, SimulatedListener, Tone
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import MS, S
 from device.simulator.world import World
@@ -311,15 +311,8 @@ class Clinging(SimulatedListener):
     HELD_US = 10_000_000
     once = True
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        press = super().answer(tone_id, ear, frequency_hz, level_db_hl)
+    def answer(self, tone: Tone) -> Press | None:
+        press = super().answer(tone)
         if press is None or not self.once:
             return press
         self.once = False

@@ -16,6 +16,7 @@ from typing import Any, Final
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import audiogram_named
+from device.simulator.listener import Listener
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import (
@@ -82,7 +83,7 @@ def board(data: bytes, _directory: Path) -> None:
     A line that begins with ``+`` or ``-`` is a button that goes down or up, of two the one that its
     length says. No tone is louder than the limit, and none ends but the one that began.
     """
-    it = SimulatedBoard(_Nobody(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
+    it = SimulatedBoard(Listener(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
     sounding = ""
     for now_s, line in enumerate(_frames(data)):
         now_us = now_s * SECOND_US // 3
@@ -128,14 +129,6 @@ def aid(data: bytes, _directory: Path) -> None:
                 case AidGone(why):
                     assert why.isprintable()
                     it.connect()
-
-
-class _Nobody:
-    def hears(self, *_: object) -> None:
-        return None
-
-    def __getattr__(self, _name: str) -> Callable[..., None]:
-        return self.hears
 
 
 def _frames(data: bytes) -> Iterator[bytes]:

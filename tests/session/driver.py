@@ -7,10 +7,11 @@ once.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 from device.simulator.hearing import BoardClock, SimulatedTest
-from device.simulator.listener import Ear, Noise, Press
+from device.simulator.listener import Listener as SomeListener
+from device.simulator.listener import Press, Tone
 from firmware_py.ear.agenda import Ask
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
@@ -36,17 +37,7 @@ CLOCK: Final = BoardClock(began_us=7_654_321_000, gains_ppm=250)
 Reaction = int | tuple[int, int] | None
 
 
-class Tone(NamedTuple):
-    """What a listener hears, or does not."""
-
-    number: int
-    ear: Ear
-    frequency_hz: float
-    level_db_hl: float
-    noise: Noise | None = None
-
-
-class Listener:
+class Listener(SomeListener):
     """Reacts in the same way to all, unless it says otherwise; presses in no pause."""
 
     reaction: ClassVar[Reaction] = None
@@ -58,22 +49,12 @@ class Listener:
         """Say how it reacts to a catch trial, of which no other listener would know."""
         return self.reaction
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        reaction = self.to_tone(Tone(int(tone_id), ear, frequency_hz, level_db_hl, noise))
+    def answer(self, tone: Tone) -> Press | None:
+        reaction = None if tone.by_bone else self.to_tone(tone)
         if reaction is None:
             return None
         delay_us, button = _both(reaction)
         return Press(delay_us, HOLD_US, button)
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        return None
 
 
 def _both(reaction: int | tuple[int, int]) -> tuple[int, int]:
@@ -122,15 +103,16 @@ def two_ears(**levels_db_hl: float) -> Ears:
 
 @dataclass(frozen=True)
 class Hears(Listener):
-    """Presses for the tones of which this is true."""
+    """Presses for the tones of which this is true, and in such silences."""
 
     hears: Callable[[Tone], bool]
+    in_silence: Callable[[int], bool] = lambda _number: False
 
     def to_tone(self, tone: Tone) -> Reaction:
         return REACTION_US if self.hears(tone) else None
 
     def to_silence(self, number: int) -> Reaction:
-        return None
+        return REACTION_US if self.in_silence(number) else None
 
 
 @dataclass(frozen=True)

@@ -1,63 +1,19 @@
-"""A board that is watched while it plays, and a listener with moods."""
+"""A board that is watched while it plays."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from device.simulator.by_route import answer_of
-from device.simulator.listener import Ear, Listener, Noise, Press
+from device.simulator.listener import Listener, Press
 from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.route import Route
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 
-AWAKE: Final = "awake"
-ASLEEP: Final = "asleep"
-ANSWERS_EVERYTHING: Final = "answers everything"
-EAGER: Final = Press(delay_us=150_000, hold_us=100_000)
-
 Played = Callable[["WatchedBoard"], None]
 Acknowledged = Callable[["WatchedBoard", int, int], None]
-
-
-class MoodyListener:
-    """Somebody who is not always there, or presses whatever comes, and hears nothing by bone."""
-
-    def __init__(self, listener: Listener) -> None:
-        self.listener = listener
-        self.mood = AWAKE
-
-    def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:  # fmt: skip
-        return self._answer(Route(ear), tone_id, (frequency_hz, level_db_hl), noise)
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        if self.mood == ASLEEP:
-            return None
-        return self.listener.spontaneous_press(after_id, slot)
-
-    def _answer(
-        self, route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None
-    ) -> Press | None:
-        if self.mood == ASLEEP:
-            return None
-        if self.mood == ANSWERS_EVERYTHING:
-            return EAGER
-        return answer_of(self.listener, route, tone_id, sound, noise)
-
-
-class MoodyHead(MoodyListener):
-    """The same by bone as well."""
-
-    def answer_by_bone(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:  # fmt: skip
-        return self._answer(Route(ear, BONE), tone_id, (frequency_hz, level_db_hl), noise)
 
 
 class WornClock:

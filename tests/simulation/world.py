@@ -18,6 +18,7 @@ from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.sessions.session import HearingSession
+from tests.firmware.whole_sessions import AWAKE, Moody
 from tests.journal.simulated_disk import FREE_BYTES, PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
@@ -30,7 +31,7 @@ from tests.simulation.simulated_clock import BEGAN_US, SimulatedClock
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
-from tests.simulation.watched_board import AWAKE, MoodyHead, MoodyListener, WatchedBoard
+from tests.simulation.watched_board import WatchedBoard
 
 LATE_US: Final = 60 * S  # an answer may be so late when the disk or the machine is slow
 SETTLES_US: Final = 10 * S  # on a healthy device all that was late has come by then
@@ -120,8 +121,8 @@ class World:
         self._order = itertools.count()  # of those due at once
         self._begun: dict[Path, tuple[str, int]] = {}  # by journal: boot and newest event
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
-        moody = MoodyHead if "head" in story.listener else MoodyListener
-        self.listener = moody(self._person(**story.listener))
+        someone = self._person(**story.listener)
+        self.listener = Moody(someone, hears_bone="head" in story.listener)
         self._truth = ON_FILE[story.calibration].calibration
         self.boot_board()
 

@@ -19,7 +19,7 @@ from device.simulator.courses import (
     TIRING_TONES,
 )
 from device.simulator.kinds import KINDS, KINDS_WORDS, Course, KindError, kind_named
-from device.simulator.listener import EARS, SimulatedListener, number_of
+from device.simulator.listener import EARS, SimulatedListener, Tone, number_of
 from device.simulator.traces import TraceError, read_traces
 
 FLAT = dict.fromkeys(EARS, Audiogram((1000.0,), (50.0,)))
@@ -61,7 +61,7 @@ def silences(someone: SimulatedListener, after: int, slots: int = 1000) -> float
 
 
 def hears(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0) -> list[bool]:
-    return [someone.answer(f"a-{n}", "right", 1000.0, level_db_hl) is not None for n in numbers]
+    return [bool(someone.answer(Tone(f"a-{n}", "right", 1000.0, level_db_hl))) for n in numbers]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_repeated_answer_is_the_last_one() -> None:
     someone = attentive("repeating=.3")
     levels_db_hl = [-10.0, 120.0] * 500
     given = [
-        someone.answer(str(n), "right", 1000.0, level) is not None
+        bool(someone.answer(Tone(str(n), "right", 1000.0, level)))
         for n, level in enumerate(levels_db_hl)
     ]
 
@@ -242,7 +242,7 @@ def test_uneven_noise_goes_from_the_low_value_to_the_high_one() -> None:
     assert noise_db == pytest.approx([1.0, 1.0, 8.0, 1.0 + 7.0 / 5.0])
     someone = attentive("uneven=1/8")
     missed = [
-        1.0 - np.mean([someone.answer(str(n), "left", f, 55.0) is not None for n in range(1000)])
+        1.0 - np.mean([bool(someone.answer(Tone(str(n), "left", f, 55.0))) for n in range(1000)])
         for f in (250.0, 8000.0)
     ]
     assert missed == pytest.approx([0.0, 0.266], abs=0.06)
@@ -272,8 +272,8 @@ def test_an_accident_is_one_clear_tone_and_the_same_one_again() -> None:
 def test_those_who_press_twice_do_so_soon_after_the_first_press() -> None:
     once, twice = listener("honest"), listener("twice")
     for n in range(200):
-        first = once.answer(str(n), "right", 1000.0, 50.0)
-        both = twice.answer(str(n), "right", 1000.0, 50.0)
+        tone = Tone(str(n), "right", 1000.0, 50.0)
+        first, both = once.answer(tone), twice.answer(tone)
         if first is None:
             assert both is None
             continue
