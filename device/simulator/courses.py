@@ -83,7 +83,6 @@ Moments = Callable[[Asked], Moment]
 
 
 def usual(start: Start) -> Moments:
-    """Return a course without anything unusual."""
     return lambda asked: USUAL
 
 

@@ -16,13 +16,7 @@ PLACE_US: Final = 10_000_000  # to put the vibrator behind an ear, or the earpho
 
 
 class Worn(Listener):
-    """A listener with earphones on.
-
-    Attributes
-    ----------
-    swapped : bool
-        Whether the tones of each ear reach the other one.
-    """
+    """A listener with earphones on; `swapped`: the tones of each ear reach the other one."""
 
     def __init__(self, listener: Listener, swapped: bool = False) -> None:
         self._listener = listener
@@ -41,37 +35,29 @@ class Worn(Listener):
         return self._listener.points_to(self._reach(ear), frequency_hz, level_db_hl)
 
     def turn(self) -> None:
-        """Put the earphones on the other way round."""
         self.swapped = not self.swapped
 
     def _reach(self, ear: Ear) -> Ear:
         return EARS[EARS.index(ear) - 1] if self.swapped else ear
 
 
-class EarOperator:
-    """An operator who asks which ear is which, and turns the earphones round if they are swapped.
+def look_after_ears(
+    action: Action, listener: Listener, played: Play | None
+) -> tuple[int, Event] | None:
+    """Return what an operator tells the test of the ears, and after how long; None: nothing.
 
-    Attributes
-    ----------
-    played : Play or None
-        The last tone.
+    Asked which ear is which, the operator asks the listener where the last tone was; swapped
+    earphones are turned round.
     """
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-        self.played: Play | None = None
-
-    def react(self, action: Action) -> tuple[int, Event] | None:
-        """Return what the test is told, and after how long; None: nothing is said to this."""
-        match action:
-            case EarCheckTold() if self.played is not None:
-                ear = EARS[EARS.index(self.played.route.ear)]
-                at = self.played.frequency_hz, self.played.level_db_hl
-                return ASK_US, EarNamed(self._listener.points_to(ear, *at))
-            case EarphonesTold():
-                if isinstance(self._listener, Worn) and self._listener.swapped:
-                    self._listener.turn()
-                return TURN_US, Continued()
-            case PlacingTold():
-                return PLACE_US, Continued()
-        return None
+    match action:
+        case EarCheckTold() if played is not None:
+            ear = EARS[EARS.index(played.route.ear)]
+            at = played.frequency_hz, played.level_db_hl
+            return ASK_US, EarNamed(listener.points_to(ear, *at))
+        case EarphonesTold():
+            if isinstance(listener, Worn) and listener.swapped:
+                listener.turn()
+            return TURN_US, Continued()
+        case PlacingTold():
+            return PLACE_US, Continued()
+    return None

@@ -115,13 +115,7 @@ ODD_EARS: Final[dict[str, Shape]] = {
 
 
 def odd_ear(name: str, number: int = 0) -> Audiogram:
-    """Return an ear of a family of `ODD_EARS`; number 0 is the typical one.
-
-    Raises
-    ------
-    ValueError
-        The number is not allowed.
-    """
+    """Return an ear of a family of `ODD_EARS`; number 0 is the typical one."""
     if not 0 <= number <= NUMBERS_MAX:
         raise ValueError(f"ear {number} of {name}, allowed are 0 to {NUMBERS_MAX}")
     shape = ODD_EARS[name]

@@ -47,7 +47,6 @@ class SteadyClock:
         return self.speed
 
     def world_s(self) -> float:
-        """Return the seconds of the world since some fixed moment."""
         return time.monotonic()
 
     def waiting(self) -> Waiting:

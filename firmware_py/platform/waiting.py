@@ -23,8 +23,7 @@ class Waiting(Protocol):
     def ring(self) -> None:
         """End the wait, and every later one at once; a signal handler may call this."""
 
-    def close(self) -> None:
-        """Release the system's resources."""
+    def close(self) -> None: ...
 
 
 class SystemWaiting:
@@ -34,7 +33,6 @@ class SystemWaiting:
         self._rung, self._bell = os.pipe()
 
     def wait(self, ports: Sequence[Port], seconds: float) -> None:
-        """Wait for one of these open ports, at most so long."""
         readers = _descriptors(ports)
         if len(readers) < len(ports):
             seconds = min(seconds, POLL_S)
@@ -42,11 +40,9 @@ class SystemWaiting:
         select.select([*readers, self._rung], writers, [], seconds)
 
     def sleep(self, seconds: float) -> None:
-        """Let so much time pass, whatever happens."""
         time.sleep(seconds)
 
     def ring(self) -> None:
-        """End the wait, and every later one at once."""
         os.write(self._bell, b"!")
 
     def close(self) -> None:

@@ -11,30 +11,16 @@ WATCHDOG_S: Final = 10  # the unit's WatchdogSec
 
 
 class Manager:
-    """Is told that the firmware is ready, that it lives, and that it ends.
-
-    Attributes
-    ----------
-    ready, ending : bool
-        What it was told since the last start.
-    """
+    """Is told that the firmware is ready, that it lives, and that it ends."""
 
     def __init__(self) -> None:
         self.restarts()
 
     def restarts(self) -> None:
-        """Begin anew with another process."""
         self.ready = self.ending = False
         self._alive_us = 0
 
     def hear(self, now_us: int, line: str) -> None:
-        """Take in what is told.
-
-        Raises
-        ------
-        Violation
-            It makes no sense.
-        """
         if self.ending or (self.ready and line == "READY=1"):
             raise Violation(f"the supervisor was told {line} too late, or once more")
         if line == "READY=1":

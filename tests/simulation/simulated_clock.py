@@ -14,17 +14,7 @@ BEGAN_US: Final = 1000 * S  # the machine was on before
 class SimulatedClock(VirtualClock):
     """A clock that does not go while the machine sleeps.
 
-    Parameters
-    ----------
-    waits : Waiting
-        What the loop waits with.
-
-    Attributes
-    ----------
-    missed_us : int
-        How much time the machine slept through.
-    jump : timedelta
-        How wrong date and time of day are.
+    `missed_us`: how much time that was; `jump`: how wrong date and time of day are.
     """
 
     def __init__(self, waits: Waiting) -> None:
@@ -36,7 +26,6 @@ class SimulatedClock(VirtualClock):
 
     @property
     def seconds(self) -> float:
-        """Return how long the story has been going on."""
         return (self.us - BEGAN_US) / S
 
     @contextmanager

@@ -23,12 +23,10 @@ FAILURES_MAX: Final = 5  # more of them teach nothing
 
 
 def story_of(seed: int, *, bone: bool) -> Story:
-    """Return the story of a seed; `bone`: with a test by bone, whatever was drawn."""
     return draw(seed).by_bone() if bone else draw(seed)
 
 
 def outcome_of(seed: int, *, bone: bool) -> tuple[int, Outcome | str]:
-    """Return what came of a seed: an outcome, or why it failed."""
     try:
         return seed, check(story_of(seed, bone=bone))
     except Violation as violation:
@@ -91,13 +89,11 @@ def report(story: Story, why: str, *, bone: bool) -> None:
 
 
 def command(seed: int, kept: Parts) -> str:
-    """Return the command that lives through a shortened story."""
     numbers, cable = ",".join(map(str, sorted(kept[0]))), ",".join(sorted(kept[1]))
     return f"python -m tests.simulation.soak --seed {seed} --troubles '{numbers}' --cable '{cable}'"
 
 
 def once(story: Story) -> int:
-    """Live through one story and say what comes of it."""
     print(story)
     try:
         outcome = check(story)
@@ -109,7 +105,6 @@ def once(story: Story) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run and return the exit code, 0 if nothing failed."""
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--seeds", type=int, default=2000, help="how many (default: 2000)")
     p.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")

@@ -167,8 +167,6 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Story:
-    """Everything that is chosen about a run."""
-
     seed: int  # of all luck that is not spelt out here
     settings: dict[str, Any]  # of the hearing tests
     # options of `SimulatedListener`, and the name of the audiogram; who has no head hears no bone
@@ -186,7 +184,6 @@ class Story:
 
     @property
     def keeps_answers(self) -> bool:
-        """Return whether all that goes wrong leaves the answers as they are."""
         pure = self.listener["false_alarm_rate"] == 0.0
         # Who is slow answers a tone by hand when the first of a test is heard.
         slow = self.listener.get("response_time_s", 0.0) > SLOW_S
@@ -196,7 +193,6 @@ class Story:
         return pure and not asks and not any(t.kind in change for t in self.troubles)
 
     def without_trouble(self) -> "Story":
-        """Return the same story with nothing going wrong."""
         return replace(self, safety_s=0.0, troubles=(), rates=FaultRates())
 
     def only(self, numbers: Collection[int], cable: Collection[str]) -> "Story":
@@ -206,10 +202,7 @@ class Story:
         return replace(self, troubles=kept, rates=FaultRates(**rates))
 
     def by_bone(self) -> "Story":
-        """Return the story with a test by bone as well, of a method and a calibration that can.
-
-        The listener has a head, and so hears by bone.
-        """
+        """Return the story by bone as well, of a method, calibration and head that can."""
         chance = random.Random(f"by bone {self.seed}")
         settings = {**self.settings, "profile": DEFAULT_PROFILE, "routes": AIR_AND_BONE}
         head = Head(
@@ -221,7 +214,6 @@ class Story:
         return replace(self, settings=settings, listener=listener, calibration=calibration)
 
     def kinds(self) -> list[str]:
-        """Return all kinds of trouble that there are, each once."""
         cable = [name for name in CABLE if getattr(self.rates, name)]
         return [*cable, *dict.fromkeys(t.kind for t in self.troubles)]
 

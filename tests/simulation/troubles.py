@@ -34,7 +34,6 @@ JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
 def method_name(kind: str) -> str:
-    """Return the name of the method that is a kind of trouble: `disk_read_only`."""
     return kind.replace(" ", "_").replace("-", "_").lower()
 
 

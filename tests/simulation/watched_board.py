@@ -25,7 +25,6 @@ class WornClock:
         self._wraps_at_us = 0
 
     def __call__(self, us: int) -> int:
-        """Return what it tells at a time of the board."""
         told_us = self._told_us + round(self._rate * (us - self._since_us))
         return told_us % self._wraps_at_us if self._wraps_at_us else told_us
 
@@ -49,13 +48,8 @@ class WatchedOutbox(MisfitOutbox):
 class WatchedServer(MisfitServer):
     """The program of a board whose events and acknowledgements are looked at as they happen.
 
-    Attributes
-    ----------
-    newest_met : int
-        The last event that there was when a host came: one that does not know the board passes
-        over everything up to it.
-    when_acknowledged : callable
-        Called when events are acknowledged: after the first number, up to the second.
+    `newest_met`: the last event that there was when a host came: one that does not know the board
+    passes over everything up to it.
     """
 
     outbox_type = WatchedOutbox
@@ -69,7 +63,6 @@ class WatchedServer(MisfitServer):
 
     @property
     def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
-        """Return verb and values of every event, by number."""
         assert isinstance(self.outbox, WatchedOutbox)
         return self.outbox.happenings
 
@@ -91,17 +84,7 @@ class WatchedServer(MisfitServer):
 class WatchedBoard(SimulatedBoard):
     """A board whose tones and acknowledgements are looked at as they happen.
 
-    Parameters
-    ----------
-    listener : Listener
-    boot : int
-    serial : str
-    has_noise : bool
-    truth : Calibration or None
-        How loud amplifier, earphones and vibrator are; None, and what it lacks: as nominal.
-    played, acknowledged : callable
-        Called when a tone begins, and when events are acknowledged: after the first number, up to
-        the second.
+    `truth`: how loud amplifier, earphones and vibrator are; None, and what it lacks: as nominal.
     """
 
     server: WatchedServer
@@ -128,12 +111,10 @@ class WatchedBoard(SimulatedBoard):
 
     @property
     def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
-        """Return verb and values of every event, by number."""
         return self.server.happened
 
     @property
     def newest_met(self) -> int:
-        """Return the last event that there was when a host came."""
         return self.server.newest_met
 
     def receive(self, data: bytes, now_us: int) -> None:

@@ -45,26 +45,14 @@ BOARD_BEGAN_US: Final = 7_654_321  # how long a board is on before the host meet
 class World:
     """Everything but the firmware; it is also what the loop waits with.
 
-    Parameters
-    ----------
-    story : Story
-    board : type of WatchedBoard, optional
-        What kind of board it is.
-    disk : type of SimulatedDisk, optional
-        And what kind of disk.
-
     Attributes
     ----------
-    firmware : WatchedFirmware or None
-        The one that runs, if one does.
     healthy : bool
         Nothing goes wrong any more.
     was_slow : bool
         Disk or processor kept the firmware waiting for long: it may be killed for that.
     excused_until_us : float
         Until when the firmware may end by itself.
-    befallen : set of str
-        The kinds of trouble there were.
     reported : list of str
         Every error that the firmware told its operator, read or not.
     jumped_unseen : bool
@@ -131,7 +119,6 @@ class World:
         return SimulatedListener(audiogram_named(audiogram), **options)
 
     def another_person(self, audiogram: str) -> None:
-        """Have somebody else sit down, who hears otherwise."""
         self.seconds.person += 1
         told = {**self.story.listener, "audiogram": audiogram}
         self.listener.listener = self._person(**told)
@@ -139,7 +126,6 @@ class World:
     # What the firmware is started with
 
     def configuration(self) -> Configuration:
-        """Return the configuration of every start."""
         within_min = RESUME_WITHIN_S / 60.0
         if self.lock is None:
             return Configuration(seed=1, resume_within_min=within_min)
@@ -154,7 +140,6 @@ class World:
         return self.on_file
 
     def supervisor(self) -> WatchedSupervisor:
-        """Return what the next start tells how it is."""
         return WatchedSupervisor(self.manager, self.clock)
 
     def _pin_is_looked_at(self, right: bool) -> None:
@@ -164,12 +149,10 @@ class World:
     # Time
 
     def at(self, seconds: float, happen: Callable[[], None]) -> None:
-        """Have something happen at this time of the story."""
         at_us = BEGAN_US + microseconds(seconds)
         heapq.heappush(self._agenda, (at_us, next(self._order), happen))
 
     def after(self, seconds: float, happen: Callable[[], None]) -> None:
-        """Have something happen after so long."""
         self.at(self.clock.seconds + seconds, happen)
 
     def move(self, us: int) -> None:
@@ -331,7 +314,6 @@ class World:
     # The board
 
     def boot_board(self) -> None:
-        """Start the board anew: it forgets everything."""
         self._boots += 1
         self.board = self._board_type(
             self.listener, 0xB000 + self._boots, self.serial, self.has_noise,
@@ -435,7 +417,6 @@ class World:
             self.excused_until_us = self.clock.us + moment_us
 
     def heal(self) -> None:
-        """Have nothing go wrong any more: what follows is a healthy device."""
         self.healthy = True
         self.excuse()
         self.disk.heal()

@@ -3,7 +3,7 @@
 import pytest
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn
+from device.simulator.earphones import ASK_US, TURN_US, Worn, look_after_ears
 from device.simulator.head import Head
 from device.simulator.listener import EARS, Ear, Listener, Noise, SimulatedListener, Tone
 from firmware_py.terms.events import Continued, EarNamed, Play
@@ -49,19 +49,13 @@ def test_a_listener_points_to_the_ear_that_hears_it_better() -> None:
 
 def test_the_operator_says_where_it_was_and_turns_the_earphones_round() -> None:
     worn = Worn(head(attenuation_db=100.0), swapped=True)
-    operator = EarOperator(worn)
-    assert operator.react(EarCheckTold(reason(Code.WHICH_EAR))) is None, "nothing was played"
-    operator.played = play("left", 40.0)
+    played = play("left", 40.0)
+    which_ear = EarCheckTold(reason(Code.WHICH_EAR))
+    turn = EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))
 
-    assert operator.react(EarCheckTold(reason(Code.WHICH_EAR))) == (ASK_US, EarNamed("right"))
-    assert operator.react(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
-        TURN_US,
-        Continued(),
-    )
-    assert not worn.swapped
-    assert operator.react(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
-        TURN_US,
-        Continued(),
-    )
-    assert not worn.swapped, "they are the right way round"
-    assert operator.react(play("left", 40.0)) is None
+    assert look_after_ears(which_ear, worn, None) is None, "nothing was played"
+    assert look_after_ears(which_ear, worn, played) == (ASK_US, EarNamed("right"))
+    for _ in range(2):  # the second time they are the right way round
+        assert look_after_ears(turn, worn, played) == (TURN_US, Continued())
+        assert not worn.swapped
+    assert look_after_ears(played, worn, played) is None

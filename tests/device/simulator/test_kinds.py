@@ -30,9 +30,9 @@ Table = Callable[..., Path]
 def table(tmp_path: Path) -> Table:
     """Answers of two listeners whose criterion swings, by so many SDs, once in 200 answers."""
 
-    def write(swing: float = 0.8, answers: int = 1000, header: str = "") -> Path:
+    def write(swing: float = 0.8, answers: int = 1000) -> Path:
         rng = np.random.default_rng(5)
-        lines = [header or "listener,block,condition,amplitude,signal,answer"]
+        lines = ["listener,block,condition,amplitude,signal,answer"]
         for listener in ("A", "B"):
             for block in (1, 2):
                 z = rng.choice([-1.0, 0.0, 1.0], answers)
@@ -332,25 +332,25 @@ def test_a_listener_with_recorded_traces_is_as_they_were(table: Table) -> None:
     assert Course(kind, 1, 2.0).at(NUMBERS_MAX).criterion_db == courses[0][0]
 
 
-def words_of_error(path: Path) -> str:
-    with pytest.raises(TraceError) as error:
-        read_traces(path)
-    return str(error.value)
-
-
-def test_what_is_no_table_of_answers_is_refused(table: Table) -> None:
-    header = "who,block,condition,amplitude,signal,answer"
-    assert "answers.csv: column listener is missing, wanted are" in words_of_error(
-        table(header=header)
-    )
-    assert "no block of 100 answers, wanted is at least one" in words_of_error(table(answers=90))
-
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("listener,", "who,", "answers.csv: column listener is missing, wanted are"),
+        ("A,1,1,", "A,1,1,0.0,1,maybe\nA,1,1,", "row 1: answer is 'maybe', allowed are 0 and 1"),
+        ("A,1,1,", "\udcff", "is not a CSV file in UTF-8"),
+        ("", None, "column listener, block, condition, amplitude, answer is missing"),
+    ],
+)
+def test_what_is_no_table_of_answers_is_refused(
+    table: Table, old: str, new: str | None, words: str
+) -> None:
     path = table()
-    lines = path.read_text("utf-8").splitlines()
-    path.write_text("\n".join([*lines[:2], "A,1,1,0.0,1,maybe", *lines[3:]]), encoding="utf-8")
-    assert "row 2: answer is 'maybe', allowed are 0 and 1" in words_of_error(path)
+    text = "" if new is None else path.read_text("utf-8").replace(old, new, 1)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(TraceError, match=words):
+        read_traces(path)
 
-    path.write_bytes(b"\xff\xfe")
-    assert "is not a CSV file in UTF-8" in words_of_error(path)
-    path.write_text("", encoding="utf-8")
-    assert "column listener, block, condition, amplitude, answer is missing" in words_of_error(path)
+
+def test_a_table_without_a_block_of_answers_is_refused(table: Table) -> None:
+    with pytest.raises(TraceError, match="no block of 100 answers, wanted is at least one"):
+        read_traces(table(answers=90))
