@@ -18,7 +18,7 @@ from device.simulator.listener import (
     Ear,
     Listener,
     Press,
-    Tone,
+    tone_by,
 )
 from device.tone_generator.settings import DEFAULT_PINS
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
@@ -132,7 +132,7 @@ class EmulatedBoard(EmulatedLine):
         self._silent_since = None
         if tone_id in self._asked:
             route, *sound = self._asked.pop(tone_id)
-            self._press(self._listener.answer(Tone.by(route, tone_id, (sound[0], sound[1]))))
+            self._press(self._listener.answer(tone_by(route, tone_id, (sound[0], sound[1]))))
 
     def _sit_idle(self) -> None:
         # Every slot of a silence is a question of its own, as at the simulated board.

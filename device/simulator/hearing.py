@@ -13,7 +13,7 @@ from typing import Final
 
 from device.simulator.earphones import look_after_ears
 from device.simulator.hand import Hand
-from device.simulator.listener import EARS, START, Ear, Listener, Noise, Tone
+from device.simulator.listener import EARS, START, Ear, Listener, Noise, tone_by
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
@@ -127,7 +127,7 @@ class Board:
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
         sound = play.frequency_hz, play.level_db_hl
-        press = self.listener.answer(Tone.by(play.route, str(play.number), sound, noise))
+        press = self.listener.answer(tone_by(play.route, str(play.number), sound, noise))
         self._hand.tone_began(onset_us, press)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))

@@ -83,13 +83,12 @@ class Tone(NamedTuple):
     def number(self) -> int:
         return number_of(self.tone_id)
 
-    @classmethod
-    def by(
-        cls, route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None = None
-    ) -> "Tone":
-        """Return a tone by a route, frequency and level of which are `sound`."""
-        ear = EARS[EARS.index(route.ear)]
-        return cls(tone_id, ear, *sound, noise, route.transducer == BONE)
+
+def tone_by(
+    route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None = None
+) -> Tone:
+    """Return a tone by a route, frequency and level of which are `sound`."""
+    return Tone(tone_id, EARS[EARS.index(route.ear)], *sound, noise, route.transducer == BONE)
 
 
 class Listener:

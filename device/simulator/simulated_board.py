@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from device.simulator.hand import Hand
-from device.simulator.listener import Ear, Listener, Noise, Tone
+from device.simulator.listener import Ear, Listener, Noise, tone_by
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
@@ -214,7 +214,7 @@ class SimulatedBoard:
 
     def _listen(self, tone: PlayedTone) -> None:
         sound = tone.frequency_hz, self._level_db_hl(tone)
-        heard = Tone.by(tone.route, tone.tone_id, sound, self._noise_heard())
+        heard = tone_by(tone.route, tone.tone_id, sound, self._noise_heard())
         press = self.hand.listener.answer(heard)
         self.hand.tone_began(tone.onset_us, press)
 

@@ -5,8 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Self
 
-from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.waiting import Waiting
+from firmware_py.platform.clock import SteadyClock, Waiting
 
 MS: Final = 1000
 S: Final = 1_000_000

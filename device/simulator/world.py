@@ -138,6 +138,10 @@ class World(Surroundings):
         lines = self.heard[before:].split("\r\n")[:-1]
         return [each for each in lines if not each.startswith(UNASKED)]
 
+    def errors(self) -> list[str]:
+        """Return all errors that the firmware has for the operator."""
+        return [*iter(lambda: self.ask("SYST:ERR?")[0], '0,"No error"')]
+
     # Steps
 
     def until(self, come: Callable[[], bool]) -> None:

@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Self
 
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.clock import POLL_S, SteadyClock
 from firmware_py.platform.named_file import open_named
-from firmware_py.platform.waiting import POLL_S
 
 STANDSTILL_S_MAX: Final = 60.0  # of a board's time, before it counts as broken
 

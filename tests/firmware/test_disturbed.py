@@ -64,14 +64,6 @@ def in_tone(world: World, number: int) -> World:
     return world
 
 
-def errors(world: World) -> list[str]:
-    """Return all errors the firmware has for the operator."""
-    found = list[str]()
-    while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
-        found.append(error)
-    return found
-
-
 def state(world: World) -> str:
     """Return what the operator is told of the test."""
     world.until(lambda: world.client.connected and world.console.is_open)
@@ -212,7 +204,7 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     assert stimuli_of(world.journal()) == stimuli_of(quiet_session)
     assert replay_journal(world.journal()).code == IDENTICAL
 
-    lost, *another = errors(world)
+    lost, *another = world.errors()
     assert lost.startswith("101,")
     waits = f"session 1 waits: {differs}: are the levels the same?"
     assert another == [f'105,"{differs}"', f'111,"{waits}"'] * is_another
@@ -247,7 +239,7 @@ def test_a_board_that_stalls(tmp_path: Path, quiet_session: Path, stall: str) ->
         world.until(lambda: " 3 repeated" in world.ask("*TST?")[0])
     world.tones.takes = True
     world.finish()
-    assert bool(errors(world)) == (stall == "long")
+    assert bool(world.errors()) == (stall == "long")
     assert_like_undisturbed(world.journal(), quiet_session)
     world.close()
 
@@ -328,7 +320,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
     world.until(lambda: is_told(world, "error", number=106))
     assert state(world).startswith("state=paused")
     words = '106,"button 1 is held down; the test is paused: let go of it, then SESS:CONT"'
-    assert errors(world) == [words]
+    assert world.errors() == [words]
 
     def goes_on() -> bool:
         world.ask("SESS:CONT")  # at once paused again until the button is up
@@ -353,7 +345,7 @@ def test_a_button_that_is_let_go_of_before_the_next_tone_is_over_pauses_nothing(
     world = begin(tmp_path, listener)
     world.until(lambda: "presentation=5" in state(world) or is_told(world, "error", number=106))
     assert "once" in vars(listener), "it was held"
-    assert errors(world) == []
+    assert world.errors() == []
     world.close()
 
 
@@ -399,7 +391,7 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
     world.finish()
     world.run(S)
     assert [tone.cut for tone in world.board.played] == [True]
-    (error,) = errors(world)
+    (error,) = world.errors()
     said = str(tmp_path / "session-000001.journal"), "cannot be written: File too large (EFBIG)"
     words = (*said, f"records 0 to {first - 1} safe", "session 1 is left as it is")
     assert error.startswith("-250,")
@@ -417,7 +409,7 @@ def test_a_session_goes_on_when_the_disk_has_room_again(
     small = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=disk))
     small.begin(SETTINGS)
     small.finish()
-    (error,) = errors(small)
+    (error,) = small.errors()
     assert "cannot be written" in error
     assert "it goes on at the next start" in error
     small.close()
@@ -454,7 +446,7 @@ def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, quiet_session
     world.finish()
 
     assert "state=finished" in state(world)
-    (error,) = errors(world)
+    (error,) = world.errors()
     assert error.startswith("-241,")
     assert "is gone" in error
     assert_like_undisturbed(world.journal(), quiet_session)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import serial
 
+from firmware_py.platform.clock import POLL_S, SystemWaiting
 from firmware_py.platform.ports import (
     DRAIN_LOOK_S,
     UNSENT_BYTES_MAX,
@@ -17,7 +18,6 @@ from firmware_py.platform.ports import (
     Port,
     PortError,
 )
-from firmware_py.platform.waiting import POLL_S, SystemWaiting
 
 WAIT_S_MAX = 60.0  # for bytes on a very busy machine; usually microseconds
 

@@ -20,7 +20,7 @@ from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.terms.events import Paused
 from firmware_py.terms.person import Person
 from tests.journal.simulated_disk import SimulatedDisk
-from tests.simulation.simulated_clock import BEGAN_US
+from tests.simulation.machine import BEGAN_US
 from tests.simulation.watch import WatchedFirmware
 from tests.simulation.watched_board import WatchedBoard, WatchedServer
 

@@ -7,19 +7,20 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from tests.simulation.run import Outcome, check
-from tests.simulation.shrink import Parts, shrunk
 from tests.simulation.story import CABLE, Story, draw
 from tests.simulation.violation import Violation
 
 SEEDS_AT_ONCE: Final = 10  # for a process
 SEEDS_A_LINE: Final = 500
 FAILURES_MAX: Final = 5  # more of them teach nothing
+
+Parts = tuple[frozenset[int], frozenset[str]]  # numbers of troubles, and what befalls a line
 
 
 def story_of(seed: int, *, bone: bool) -> Story:
@@ -65,6 +66,34 @@ def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
     )
     print("; ".join(f"{kind} {count}" for kind, count in met.most_common()))
     return failures
+
+
+def shrunk(story: Story, fails: Callable[[Story], bool], runs_max: int = 200) -> Parts:
+    """Return what has to be kept of a story, so that it still fails.
+
+    Kind by kind at first, then one by one, until nothing more can be left out.
+    """
+    kept: Parts = frozenset(range(len(story.troubles))), frozenset[str](CABLE) & set(story.kinds())
+    runs = 0
+    while runs < runs_max:
+        for fewer in _fewer(story, kept):
+            runs += 1
+            if fails(story.only(*fewer)):
+                kept = fewer
+                break
+        else:
+            break
+    return kept
+
+
+def _fewer(story: Story, kept: Parts) -> Iterator[Parts]:
+    numbers, cable = kept
+    for kind in dict.fromkeys(story.troubles[number].kind for number in sorted(numbers)):
+        yield frozenset(n for n in numbers if story.troubles[n].kind != kind), cable
+    for name in sorted(cable):
+        yield numbers, cable - {name}
+    for number in sorted(numbers):
+        yield numbers - {number}, cable
 
 
 def _leave_control_c() -> None:

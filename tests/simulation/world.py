@@ -24,10 +24,9 @@ from tests.simulation.aids import WatchedAid
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
-from tests.simulation.manager import Manager, WatchedSupervisor
+from tests.simulation.machine import BEGAN_US, Manager, SimulatedClock, WatchedSupervisor
 from tests.simulation.operator import Operator
 from tests.simulation.seconds import RESUME_WITHIN_S, Seconds
-from tests.simulation.simulated_clock import BEGAN_US, SimulatedClock
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware

@@ -11,7 +11,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named, gaps_named
 from device.simulator.earphones import Worn
 from device.simulator.head import OCCLUSION_DB, SLIP_DB, Head, Vibrator
-from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener, Tone
+from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener, Tone, tone_by
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.terms.route import Route
 from host_tools.devices.simulation import add_board_arguments, listener_of
@@ -187,7 +187,7 @@ def test_answers_by_bone_are_as_sure_as_by_air_and_no_copies_of_them() -> None:
 
 @pytest.mark.parametrize("transducer", ["air", "bone"])
 def test_a_route_says_how_a_tone_comes(transducer: str) -> None:
-    tone = Tone.by(Route("left", transducer), "1-1", (HZ, 40.0))
+    tone = tone_by(Route("left", transducer), "1-1", (HZ, 40.0))
     assert tone == Tone("1-1", "left", HZ, 40.0, by_bone=transducer == "bone")
 
 

@@ -230,11 +230,8 @@ def test_a_beat_goes_on_whatever_is_played() -> None:
 
 
 def test_presses_to_come_are_bounded() -> None:
-    class Eager(Scripted):
-        def answer(*_: object) -> Press | None:
-            return Press(1200 * MS, 250 * MS)
-
-    host = Host(SimulatedBoard(Eager()))
+    eager = {f"t{number}": Press(1200 * MS, 250 * MS) for number in range(200)}
+    host = Host(SimulatedBoard(Scripted(eager)))
     for number in range(200):
         host.tone(id=f"t{number}", on=50, n=1)
         host.until(host.now_us + 50 * MS)
