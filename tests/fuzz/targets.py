@@ -235,42 +235,29 @@ def _content(records: Iterable[dict[str, Any]]) -> bytes:
 # Files
 
 
-def configuration(data: bytes, directory: Path) -> None:
-    """A configuration is taken, or refused by name."""
-    _refuse_by_name(read_configuration, ConfigurationError, data, directory / "wrong.toml")
+def by_name(
+    read: Callable[[Path], object], error: type[Exception], name: str
+) -> Callable[[bytes, Path], None]:
+    """Return the check that a file of this name is taken, or refused by name."""
+
+    def check(data: bytes, directory: Path) -> None:
+        path = directory / name
+        path.write_bytes(data)
+        words = name
+        try:
+            read(path)
+        except error as refusal:
+            words = str(refusal)
+        assert name in words
+        assert len(words) < 4 * INPUT_BYTES_MAX, "a message is for people"
+
+    return check
 
 
-def calibration(data: bytes, directory: Path) -> None:
-    """A calibration is taken, or refused by name."""
-    _refuse_by_name(read_calibration, CalibrationError, data, directory / "wrong.toml")
-
-
-def audiograms(data: bytes, directory: Path) -> None:
-    """The first row of a table of audiograms is taken, or refused by name."""
-    path = directory / "wrong.csv"
-
-    def read(_path: Path) -> object:
-        return audiogram_named(f"{path}:1")
-
-    _refuse_by_name(read, AudiogramError, data, path)
-
-
-def population(data: bytes, directory: Path) -> None:
-    """A table of ears is taken, or refused by name."""
-    _refuse_by_name(read_population, PopulationError, data, directory / "wrong.csv")
-
-
-def _refuse_by_name(
-    read: Callable[[Path], object], error: type[Exception], data: bytes, path: Path
-) -> None:
-    path.write_bytes(data)
-    words = path.name
-    try:
-        read(path)
-    except error as refusal:
-        words = str(refusal)
-    assert path.name in words
-    assert len(words) < 4 * INPUT_BYTES_MAX, "a message is for people"
+configuration = by_name(read_configuration, ConfigurationError, "wrong.toml")
+calibration = by_name(read_calibration, CalibrationError, "wrong.toml")
+audiograms = by_name(lambda path: audiogram_named(f"{path}:1"), AudiogramError, "wrong.csv")
+population = by_name(read_population, PopulationError, "wrong.csv")
 
 
 def prior(data: bytes, _directory: Path) -> None:
