@@ -17,7 +17,7 @@ import pytest
 from device.simulator.hand import DuePress
 from device.simulator.listener import Press, SimulatedListener, Tone
 from device.simulator.simulated_board import SimulatedBoard
-from device.simulator.virtual_clock import MS, S
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
@@ -31,7 +31,7 @@ from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
 from tests.firmware.crash import assert_like_undisturbed
-from tests.firmware.device import Device
+from tests.firmware.device import Device, Peer
 from tests.firmware.test_golden import UNCALIBRATED_SERIAL
 from tests.firmware.whole_sessions import a_listener, records_of, result_of, run_session, stimuli_of
 
@@ -40,7 +40,6 @@ pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("di
 
 SETTINGS = Settings.from_record({"ears": "left", "seed": 3})
 BEGIN = "SESS:STAR LEFT,SEED=3"
-POLL_US = 20 * MS
 
 
 @pytest.fixture(scope="session")
@@ -85,31 +84,6 @@ def assert_ends(device: Device, code: int, *words: str) -> str:
 
 
 # The tone generator
-
-
-class Peer(SimulatedBoard):
-    """Something else at the other end of the wire: `answer` is given what comes, and time."""
-
-    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
-        super().__init__(a_listener())
-        self._answer = answer
-        self._said = b""
-        self._due_us = 0
-
-    def next_deadline_us(self) -> int | None:
-        return self._due_us
-
-    def advance(self, now_us: int) -> None:
-        if now_us >= self._due_us:
-            self._due_us = now_us + POLL_US
-            self._said += self._answer(b"")
-
-    def receive(self, data: bytes, now_us: int) -> None:
-        self._said += self._answer(data)
-
-    def transmit(self, frames_max: int | None = None) -> bytes:
-        said, self._said = self._said, b""
-        return said
 
 
 def halves(come: bytes) -> bytes:
