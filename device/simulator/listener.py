@@ -17,6 +17,7 @@ from typing import Final, Literal, NamedTuple
 from numpy.random import Philox
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.courses import uniform_of
 from device.simulator.head import USUAL, Head
 from device.simulator.kinds import HONEST, TWICE_S, Course, Kind
 from firmware_py.terms.route import BONE, Route
@@ -332,8 +333,8 @@ class SimulatedListener(Listener):
             key=self._seed | words[0] << 64,
             counter=words[1] << 64 | words[2] << 128 | words[3] << 192,
         )
-        first, second, third, fourth = (int(word) for word in stream.random_raw(4))
-        return _uniform(first), _uniform(second), _uniform(third), _uniform(fourth)
+        first, second, third, fourth = map(uniform_of, stream.random_raw(4))
+        return first, second, third, fourth
 
 
 def response_time_s(median_s: float, uniform: float, faster: float = 0.0) -> float:
@@ -350,11 +351,6 @@ def number_of(tone_id: str) -> int:
     """Return the number in which the id of a tone ends, 0 if it ends in none."""
     found = _NUMBER.search(tone_id)
     return int(found[0]) if found else 0
-
-
-def _uniform(word: int) -> float:
-    # The middle of one of 2**52 equal steps: never 0, never 1, exact in a double.
-    return ((word >> 12) + 0.5) * 2.0**-52
 
 
 def _between_us(seconds: tuple[float, float], uniform: float) -> int:

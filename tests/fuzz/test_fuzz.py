@@ -16,7 +16,7 @@ from tests.budget import examples
 from tests.fuzz.commands import QUICK, SLOW, SLOW_OF, trial_of
 from tests.fuzz.hostile import JOURNAL_BYTES_MAX, Choices, hostile_journal
 from tests.fuzz.targets import TARGETS, Target
-from tests.fuzz.tries import Tries
+from tests.fuzz.tries import tries
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 SEED: Final = 20261121
@@ -76,9 +76,9 @@ def test_of_inputs_that_come_to_the_same_only_the_first_is_tried(tmp_path: Path)
     target = Target(
         lambda data, _directory: tried.append(data), lambda: iter([b"a"]), meaning=bytes.lower
     )
-    tries = Tries(target, tmp_path)
+    try_input = tries(target, tmp_path)
     for data in (b"a", b"A", b"b", b"a"):
-        tries(data)
+        try_input(data)
     assert tried == [b"a", b"b"]
 
 
@@ -92,7 +92,7 @@ def test_an_input_hangs_by_processor_time_whatever_else_the_machine_does(
             pass
 
     with pytest.raises(TimeoutError, match="processor time"):
-        Tries(Target(hang, lambda: iter([b"a"])), tmp_path)(b"a")
+        tries(Target(hang, lambda: iter([b"a"])), tmp_path)(b"a")
 
 
 def test_a_journal_takes_no_more_bytes_than_an_input_has_for_it() -> None:
