@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
-from device.simulator.by_route import answer_of
 from device.simulator.listener import (
     HEARD_BUTTON,
     IDLE_SLOT_S,
@@ -19,6 +18,7 @@ from device.simulator.listener import (
     Ear,
     Listener,
     Press,
+    tone_by,
 )
 from device.tone_generator.settings import DEFAULT_PINS
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
@@ -122,7 +122,7 @@ class EmulatedBoard(EmulatedLine):
         self._silent_since = None
         if tone_id in self._asked:
             route, *sound = self._asked.pop(tone_id)
-            self._press(answer_of(self._listener, route, tone_id, (sound[0], sound[1])))
+            self._press(self._listener.answer(tone_by(route, tone_id, (sound[0], sound[1]))))
 
     def _sit_idle(self) -> None:
         # Every slot of a silence is a question of its own, as at the simulated board.

@@ -21,16 +21,12 @@ class SimulatedAid:
     ----------
     fit, person : str
         The digest of its fit, and for whom that is; "": it does not say.
-    speech_us : int
-        How long its speech takes.
     limit_db : float
         How far each number of a setting may go.
     told : list of str
         The verbs of all lines, "hello" among them.
     played : list of Setting
         Of every sound that was begun.
-    setting : Setting
-        What it is at now.
     """
 
     fit: str = FIT
@@ -46,14 +42,12 @@ class SimulatedAid:
     _ends_us: int | None = None
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the firmware."""
         self._partial += data
         *lines, self._partial = self._partial.split(b"\n")
         for line in lines:
             self._do(line.decode("ascii"), now_us)
 
     def advance(self, now_us: int) -> None:
-        """Let time pass."""
         if self._ends_us is not None and now_us >= self._ends_us:
             self._ends_us = None
             self._say(f"played number={self._number}")
@@ -63,7 +57,6 @@ class SimulatedAid:
         return self._ends_us
 
     def transmit(self) -> bytes:
-        """Hand over what is to be sent to the firmware, and forget it."""
         said, self._said = self._said, b""
         return said
 

@@ -67,10 +67,7 @@ def audiogram_named(text: str, columns: str | None = None) -> dict[Ear, Audiogra
 def gaps_named(text: str, columns: str | None = None) -> dict[str, GapDb]:
     """Return the air-bone gaps, over frequency, of ears that a text names; of others none.
 
-    Raises
-    ------
-    AudiogramError
-        As of `audiogram_named`.
+    Errors as of `audiogram_named`.
     """
     names = [name.strip() for name in text.split(",")][: len(EARS)]
     named = dict(zip(EARS, (names[0], names[-1]), strict=True))
@@ -127,10 +124,7 @@ def _odd_ear(name: str, number: str) -> Audiogram:
 def remarks_on(text: str, columns: str | None = None) -> list[str]:
     """Return what a person should know of the tables that a text names, and of what they lack.
 
-    Raises
-    ------
-    AudiogramError
-        As of `audiogram_named`.
+    Errors as of `audiogram_named`.
     """
     told: list[str] = []
     for name in dict.fromkeys(part.strip() for part in text.split(",")):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
-from typing import Final
+from typing import Final, SupportsInt
 
 from numpy.random import Philox
 
@@ -83,7 +83,6 @@ Moments = Callable[[Asked], Moment]
 
 
 def usual(start: Start) -> Moments:
-    """Return a course without anything unusual."""
     return lambda asked: USUAL
 
 
@@ -95,7 +94,7 @@ def drifting(start: Start) -> Moments:
 
 def bursts(start: Start) -> Moments:
     """Return one with two bursts of tones, each all missed or all answered."""
-    chances = _uniforms(start.seed, _BURST_STREAM, 2 * len(BURSTS_BEGIN))
+    chances = uniforms(start.seed, _BURST_STREAM, 2 * len(BURSTS_BEGIN))
     at: dict[int, Moment] = {}
     for which, (first, last_first) in enumerate(BURSTS_BEGIN):
         begin = first + int(chances[2 * which] * (last_first - first + 1))
@@ -107,11 +106,11 @@ def bursts(start: Start) -> Moments:
 def human(start: Start) -> Moments:
     """Return one with the criterion of people: of recorded ones, if there are traces."""
     if start.traces is not None:
-        (chance,) = _uniforms(start.seed, _TRACE_STREAM, 1)
+        (chance,) = uniforms(start.seed, _TRACE_STREAM, 1)
         trace = start.traces.resample(chance)
         return lambda asked: Moment(start.response_noise_db * trace[asked.number % len(trace)])
     within = _slow_process(start.seed, HUMAN_WITHIN_TONES)
-    (chance,) = _uniforms(start.seed, _SESSION_STREAM, 1)
+    (chance,) = uniforms(start.seed, _SESSION_STREAM, 1)
     mean = HUMAN_SESSION_SD * _STANDARD_NORMAL.inv_cdf(chance)
     after = {None: mean, True: mean - HUMAN_AFTER_PRESS, False: mean + HUMAN_AFTER_PRESS}
     return lambda asked: Moment(
@@ -139,7 +138,7 @@ def never(start: Start) -> Moments:
 def presser(start: Start) -> Moments:
     """Return one who answers a share of the tones, whatever they are, from a tone on."""
     share, _, first = start.values
-    chances = _uniforms(start.seed, _PRESSER_STREAM, NUMBERS_MAX)
+    chances = uniforms(start.seed, _PRESSER_STREAM, NUMBERS_MAX)
     return lambda asked: (
         USUAL if asked.number < first else Moment(pressed=chances[asked.number] < share)
     )
@@ -148,7 +147,7 @@ def presser(start: Start) -> Moments:
 def repeating(start: Start) -> Moments:
     """Return one who gives the last answer again, at a share of the tones."""
     (share,) = start.values
-    chances = _uniforms(start.seed, _REPEAT_STREAM, NUMBERS_MAX)
+    chances = uniforms(start.seed, _REPEAT_STREAM, NUMBERS_MAX)
     return lambda asked: Moment(pressed=asked.last) if chances[asked.number] < share else USUAL
 
 
@@ -174,7 +173,7 @@ def uneven(start: Start) -> Moments:
 def exaggerating(start: Start) -> Moments:
     """Return one who answers only what is so far above the threshold, and by chance further."""
     least_db, further_db = start.values
-    chances = _uniforms(start.seed, _EXAGGERATION_STREAM, NUMBERS_MAX)
+    chances = uniforms(start.seed, _EXAGGERATION_STREAM, NUMBERS_MAX)
     return lambda asked: Moment(least_db + chances[asked.number] * further_db)
 
 
@@ -195,11 +194,15 @@ def _slow_process(seed: int, tones: float) -> list[float]:
     """Return a stationary autoregressive process of variance 1, by number."""
     rho = math.exp(-1.0 / tones)
     fresh = math.sqrt(1.0 - rho * rho)
-    first, *others = map(_STANDARD_NORMAL.inv_cdf, _uniforms(seed, _DRIFT_STREAM, NUMBERS_MAX))
+    first, *others = map(_STANDARD_NORMAL.inv_cdf, uniforms(seed, _DRIFT_STREAM, NUMBERS_MAX))
     return list(accumulate(others, lambda x, normal: rho * x + fresh * normal, initial=first))
 
 
-def _uniforms(seed: int, stream: int, count: int) -> list[float]:
+def uniforms(seed: int, stream: int, count: int) -> list[float]:
     """Return numbers strictly between 0 and 1 that belong to seed and stream alone."""
-    words = Philox(key=seed | stream << 64).random_raw(count)
-    return [((int(word) >> 12) + 0.5) * 2.0**-52 for word in words]
+    return [*map(uniform_of, Philox(key=seed | stream << 64).random_raw(count))]
+
+
+def uniform_of(word: SupportsInt) -> float:
+    """Return the middle of one of 2**52 equal steps: never 0, never 1, exact in a double."""
+    return ((int(word) >> 12) + 0.5) * 2.0**-52

@@ -20,13 +20,7 @@ LINE_BYTES_MAX: Final = 512  # without a newline; goes on its way as it is then
 
 @dataclass(frozen=True)
 class FaultRates:
-    """How often each fault befalls a line, 0 to `RATE_MAX`.
-
-    Raises
-    ------
-    ValueError
-        A rate is not allowed.
-    """
+    """How often each fault befalls a line, 0 to `RATE_MAX`; others are a `ValueError`."""
 
     drop: float = 0.0  # the line is lost
     # one to `GARBLED_BYTES_MAX` of its bytes are others; its newline may be among them
@@ -36,7 +30,6 @@ class FaultRates:
     merge: float = 0.0  # its newline is lost, so that it and the next are one
 
     def __post_init__(self) -> None:
-        """Check every rate."""
         for field in fields(self):
             rate = getattr(self, field.name)
             if not 0.0 <= rate <= RATE_MAX:
@@ -44,13 +37,7 @@ class FaultRates:
 
     @classmethod
     def parse(cls, text: str) -> "FaultRates":
-        """Read rates as they are written on a command line: ``drop=.02,delay=.05``.
-
-        Raises
-        ------
-        ValueError
-            A name is unknown or comes twice, or a rate is not allowed.
-        """
+        """Read rates as they are written on a command line: ``drop=.02,delay=.05``."""
         names = [field.name for field in fields(cls)]
         rates: dict[str, float] = {}
         for part in text.split(","):
@@ -73,11 +60,9 @@ class Board(Protocol):
     def next_deadline_us(self) -> int | None:
         """Give the board time of the next thing that happens by itself, if any."""
 
-    def advance(self, now_us: int) -> None:
-        """Let time pass."""
+    def advance(self, now_us: int) -> None: ...
 
-    def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
+    def receive(self, data: bytes, now_us: int) -> None: ...
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what is to be sent to the host, whole frames, and forget it."""
@@ -101,17 +86,11 @@ class FaultyBoard:
     Parameters
     ----------
     board : Board
-        Whose lines they are.
     rates : FaultRates
     seed : int
         Of all luck.
     speed : float
         How many times faster than the world board time runs; delays are of the world.
-
-    Attributes
-    ----------
-    counts : FaultCounts
-        Of both directions together.
     """
 
     def __init__(self, board: Board, rates: FaultRates, seed: int, speed: float = 1.0) -> None:
@@ -123,7 +102,6 @@ class FaultyBoard:
         self._now_us = 0
 
     def next_deadline_us(self) -> int | None:
-        """Give the board time of the next thing that happens by itself, if any."""
         due = [self._board.next_deadline_us(), self._to_board.due_us()]
         late_us = self._to_host.due_us()
         if late_us is not None and late_us > self._now_us:  # what is not late is only not fetched
@@ -138,7 +116,6 @@ class FaultyBoard:
         self._now_us = now_us
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host, line by line."""
         self.advance(now_us)
         *whole, self._partial = (self._partial + data).split(b"\n")
         lines = [line + b"\n" for line in whole]

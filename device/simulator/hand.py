@@ -22,17 +22,7 @@ _IDLE_SLOT_US: Final = round(IDLE_SLOT_S * 1e6)
 class Hand:
     """The fingers of a listener, one at each button, who presses in silence too now and then.
 
-    Parameters
-    ----------
-    listener : Listener
-        Who decides.
-
-    Attributes
-    ----------
-    listener : Listener
-        As given; another one may take the seat.
-    fingers : tuple of Finger
-        At the first button, and at the second.
+    Another listener may take the seat.
     """
 
     def __init__(self, listener: Listener) -> None:
@@ -114,15 +104,7 @@ class DuePress:
 
 
 class Finger:
-    """Presses of one button to come, and whether it is down.
-
-    Attributes
-    ----------
-    button : int
-        Its number on the wire.
-    release_us : int or None
-        When the button comes up; None: it is not down.
-    """
+    """Presses of one button to come; until `release_us` it is down, None: it is not."""
 
     def __init__(self, button: int) -> None:
         self.button = button
@@ -137,7 +119,6 @@ class Finger:
             self._presses.sort(key=lambda press: press.at_us)
 
     def forget(self, which: Callable[[DuePress], bool]) -> None:
-        """Forget some of the presses."""
         self._presses = [press for press in self._presses if not which(press)]
 
     def due_us(self) -> int | None:

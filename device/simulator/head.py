@@ -50,13 +50,7 @@ IN_PLACE: Final = Vibrator()
 
 @dataclass(frozen=True)
 class Head:
-    """A head, and what is put on it.
-
-    Raises
-    ------
-    ValueError
-        A level is out of its range.
-    """
+    """A head, and what is put on it; a level out of its range is a `ValueError`."""
 
     # By ear; one that is not named has none: there is no conductive loss. From a table of clinical
     # ears it may be below 0 at some frequencies.
@@ -70,7 +64,6 @@ class Head:
     vibrator: Vibrator = IN_PLACE
 
     def __post_init__(self) -> None:
-        """Refuse what no head has."""
         for name, value, allowed, words in (
             ("interaural_attenuation_db", self.interaural_attenuation_db,
              self.interaural_attenuation_db > 0.0, "is above 0"),
@@ -93,17 +86,8 @@ class Head:
     ) -> float:
         """Return by how much louder than it is a tone by bone reaches a cochlea.
 
-        Parameters
-        ----------
-        ear : str
-            Whose mastoid the vibrator is to be on.
-        to : str
-            Whose cochlea it reaches.
-        frequency_hz : float
-        number : int
-            Of the tone.
-        covered : str or None
-            The ear that an earphone is on, for the noise; None: both ears are open.
+        `ear`: whose mastoid the vibrator is to be on; `to`: whose cochlea; `number`: of the tone.
+        `covered`: the ear that an earphone is on, for the noise; None: both ears are open.
         """
         is_beside = (to == ear) != self.vibrator.wrong_side
         way_db = 0.0 if is_beside else _at(self.skull_attenuation_db, frequency_hz)
@@ -123,15 +107,8 @@ class Head:
     ) -> float:
         """Return the threshold that a vibrator in its place finds; infinity: none.
 
-        Parameters
-        ----------
-        thresholds : mapping of ear to Audiogram
-            By air.
-        ear : str
-            Whose mastoid the vibrator is on.
-        frequency_hz : float
-        alone : bool
-            Noise keeps the other ear from hearing it; else the better cochlea answers.
+        `thresholds`: by air, of both ears. `alone`: noise keeps the other ear from hearing it; else
+        the better cochlea answers.
         """
         return min(
             threshold.threshold_db_hl(frequency_hz)

@@ -56,10 +56,7 @@ HEAD_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
 def head_of(options: Mapping[str, Any]) -> Head:
     """Return the head that the options describe, with the gaps of the audiogram's table.
 
-    Raises
-    ------
-    ValueError
-        If an option is not allowed.
+    An option that is not allowed is a `ValueError`.
     """
     skull_db = options["skull_attenuation"]
     gaps_db = {

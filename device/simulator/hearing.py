@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from device.simulator.by_route import answer_of
-from device.simulator.earphones import EarOperator
+from device.simulator.earphones import look_after_ears
 from device.simulator.hand import Hand
-from device.simulator.listener import EARS, START, Ear, Listener, Noise
+from device.simulator.listener import EARS, START, Ear, Listener, Noise, tone_by
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
@@ -46,7 +45,6 @@ class BoardClock:
     gains_ppm: int = 0
 
     def board_us(self, session_us: int) -> int:
-        """Return what it shows at a time of the session."""
         return self.began_us + session_us + session_us * self.gains_ppm // _MILLION
 
     def session_us(self, board_us: int) -> int:
@@ -72,14 +70,8 @@ class _Sounding:
 class Board:
     """The board of a test, its listener, and the wire; all times are of the board, but for `comes`.
 
-    Attributes
-    ----------
-    listener : Listener
-    clock : BoardClock
-    wire_us : int
-        From what the board does until it is known, and from a command until it is done.
-    noise : Mask or None
-        What it was told to play, until it was told to end it.
+    `wire_us`: from what the board does until it is known, and from a command until it is done.
+    `noise`: what it was told to play, until it was told to end it.
     """
 
     def __init__(self, listener: Listener, clock: BoardClock, wire_us: int) -> None:
@@ -108,18 +100,15 @@ class Board:
         return self._coming[0][0] if self._coming else None
 
     def come(self) -> events.Event:
-        """Take it off the wire."""
         return heapq.heappop(self._coming)[2]
 
     def due_us(self) -> int | None:
-        """Return when something happens next."""
         hand_us = self._hand.due_us()
         if self._sounding is None or (hand_us is not None and hand_us < self._sounding.end_us):
             return hand_us
         return self._sounding.end_us
 
     def go_on(self, at_us: int) -> None:
-        """Let happen what is due."""
         if self._sounding is not None and self._sounding.end_us == at_us:
             self._tone_over(at_us, self._sounding.cut)
         elif (moved := self._hand.move(at_us)) is not None:
@@ -138,13 +127,12 @@ class Board:
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
         sound = play.frequency_hz, play.level_db_hl
-        press = answer_of(self.listener, play.route, str(play.number), sound, noise)
+        press = self.listener.answer(tone_by(play.route, str(play.number), sound, noise))
         self._hand.tone_began(onset_us, press)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))
 
     def fall_silent(self, at_us: int) -> None:
-        """End noise and tone."""
         self.noise = None
         if self._sounding is not None and at_us <= self._sounding.end_us:
             self._sounding = replace(self._sounding, end_us=at_us, cut=True)
@@ -160,15 +148,17 @@ class Operators:
     """Whoever answers what the operator is asked: about the ears, and about the rest."""
 
     def __init__(self, listener: Listener, operator: Operator) -> None:
-        self._of_ears = EarOperator(listener)
-        self._of_rest = operator
+        self._listener = listener
+        self._operator = operator
+        self._played: events.Play | None = None  # the last tone
         self._word: tuple[int, events.Event] | None = None
 
     def take_in(self, action: events.Action, now_us: int) -> None:
         """Take in what the test does, and perhaps think of an answer."""
         if isinstance(action, events.Play):
-            self._of_ears.played = action
-        said = self._of_ears.react(action) or self._of_rest.react(action)
+            self._played = action
+        of_ears = look_after_ears(action, self._listener, self._played)
+        said = of_ears or self._operator.react(action)
         if said is not None:
             after_us, word = said
             self._word = (now_us + after_us, word)
@@ -176,7 +166,6 @@ class Operators:
             self._word = None
 
     def due_us(self) -> int | None:
-        """Return when the answer comes."""
         return self._word[0] if self._word else None
 
     def say(self) -> events.Event:
@@ -206,10 +195,6 @@ class SimulatedTest:
 
     Attributes
     ----------
-    settings : Settings
-    test : HearingTest
-    board : Board
-    operators : Operators
     now_us : int
         Time of the session.
     wait_until_us : int or None
@@ -243,19 +228,12 @@ class SimulatedTest:
 
     @property
     def seconds(self) -> float:
-        """Return how long the test has been running."""
         return (self.now_us - BEGINS_US) / 1e6
 
     # Running
 
     def run(self) -> SessionResult:
-        """Run the test to its end.
-
-        Raises
-        ------
-        RuntimeError
-            It does not end.
-        """
+        """Run the test to its end; a `RuntimeError` if it has none."""
         finish = self.run_until(lambda action: isinstance(action, events.Finish))
         assert isinstance(finish, events.Finish)
         assert isinstance(finish.result, SessionResult)
@@ -264,10 +242,7 @@ class SimulatedTest:
     def run_until(self, wanted: Callable[[events.Action], bool]) -> events.Action:
         """Start the test, if it is not, and run until there is an action that is wanted.
 
-        Raises
-        ------
-        RuntimeError
-            There is none.
+        A `RuntimeError` if there is none.
         """
         actions = [] if self.events else self.feed(events.Started(self._can_mask))
         for _ in range(STEPS_MAX):
@@ -299,10 +274,7 @@ class SimulatedTest:
     def step(self) -> list[events.Action]:
         """Go on to the next thing that the test is told, and return what it does.
 
-        Raises
-        ------
-        RuntimeError
-            It would wait for ever.
+        A `RuntimeError` if it would wait for ever.
         """
         for _ in range(STEPS_MAX):
             board_us = self.board.due_us()
@@ -368,11 +340,9 @@ class SimulatedTest:
 
     @property
     def purpose(self) -> str:
-        """The purpose of the presentation under way."""
         presentation = self.test.presenter.trial.presentation
         return presentation.purpose if presentation else ""
 
 
 def ear_named(name: str) -> Ear:
-    """Return the listener's ear of this name."""
     return EARS[EARS.index(name)]

@@ -51,7 +51,6 @@ class Value:
 
     @property
     def allowed(self) -> str:
-        """Return the allowed numbers in words."""
         return f"from {self.low:g} to {self.high:g} {self.unit}"
 
 
@@ -146,7 +145,6 @@ class Kind:
 
     @property
     def twice(self) -> bool:
-        """Tell whether the button is pressed a second time for each tone."""
         return self.name == "twice"
 
     def silence_rate(self, after: int) -> float | None:
@@ -166,16 +164,7 @@ HONEST: Final = Kind()
 
 
 class Course:
-    """How a listener of a kind is from tone to tone, under one seed.
-
-    Parameters
-    ----------
-    kind : Kind
-    seed : int
-        0 to 2**64 - 1.
-    response_noise_db : float
-        The unit of the criterion of people.
-    """
+    """How a listener of a kind is from tone to tone, under one seed."""
 
     def __init__(self, kind: Kind, seed: int, response_noise_db: float) -> None:
         form = KINDS.get(kind.name) or _own_form(kind.name)
@@ -186,12 +175,7 @@ class Course:
     def at(self, number: int, frequency_hz: float = 1000.0, above_db: float = 0.0) -> Moment:
         """Return what is unusual at a tone, by its number and what it is.
 
-        Parameters
-        ----------
-        number : int
-        frequency_hz : float
-        above_db : float
-            How far it is above the listener's threshold.
+        `above_db`: how far it is above the listener's threshold.
         """
         before = max((n for n in self._pressed if n < number), default=None)
         last = None if before is None else self._pressed[before]
@@ -203,13 +187,7 @@ class Course:
 
 
 def kind_named(text: str) -> Kind:
-    """Find the kind a text names.
-
-    Raises
-    ------
-    KindError
-        There is none, or its value or file is not what it has to be.
-    """
+    """Find the kind a text names; a `KindError` if there is none, or its value is not allowed."""
     name, equals, value = (part.strip() for part in text.partition("="))
     form = KINDS.get(name)
     if form is None and is_own(text, GROUP):

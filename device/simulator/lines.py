@@ -55,7 +55,6 @@ class SimulatedLine(Port):
         self._overflowed = overflowed
 
     def open(self) -> None:
-        """Open the port, if it is there."""
         self._check()
         if not self.there:
             raise PortError(f"cannot open {self.url!r}: No such file or directory")
@@ -107,7 +106,6 @@ class SimulatedLine(Port):
             raise PortError(f"nobody reads at {self.url!r}")
 
     def drain(self, seconds: float, *_: object) -> None:
-        """Send what was kept, at once."""
         self.write(b"")
 
     def _touch(self) -> None:

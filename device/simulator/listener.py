@@ -12,13 +12,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple
 
 from numpy.random import Philox
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.courses import uniform_of
 from device.simulator.head import USUAL, Head
 from device.simulator.kinds import HONEST, TWICE_S, Course, Kind
+from firmware_py.terms.route import BONE, Route
 
 Ear = Literal["left", "right"]
 
@@ -68,24 +70,45 @@ class Noise:
     level_db_hl: float
 
 
-class Listener(Protocol):
-    """Who sits at the simulated board."""
+class Tone(NamedTuple):
+    """A tone that is played to an ear, or by bone behind it, with noise or without."""
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        """Say whether and when a tone is answered, with noise or without."""
+    tone_id: str
+    ear: Ear
+    frequency_hz: float
+    level_db_hl: float
+    noise: Noise | None = None
+    by_bone: bool = False
 
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
+    @property
+    def number(self) -> int:
+        return number_of(self.tone_id)
+
+
+def tone_by(
+    route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None = None
+) -> Tone:
+    """Return a tone by a route, frequency and level of which are `sound`."""
+    return Tone(tone_id, EARS[EARS.index(route.ear)], *sound, noise, route.transducer == BONE)
+
+
+class Listener:
+    """Who sits at the simulated board: presses nothing, and hears each ear where it is."""
+
+    def answer(self, _tone: Tone, /) -> Press | None:
+        """Say whether and when a tone is answered: the delay counts from its onset."""
+        return None
+
+    def spontaneous_press(self, _after_id: str, _slot: int, /) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds."""
+        return None
+
+    def points_to(self, ear: Ear, _frequency_hz: float, _level_db_hl: float, /) -> Ear:
+        """Say in which ear a tone is heard."""
+        return ear
 
 
-class SimulatedListener:
+class SimulatedListener(Listener):
     """Answers tones by a probit psychometric function, with lapses, false alarms and delays.
 
     ``P(press) = f + (1 - f - l) Phi((level - threshold) / noise)`` with the false-alarm rate f and
@@ -212,22 +235,19 @@ class SimulatedListener:
         other = EARS[EARS.index(ear) - 1]
         return max(own_db, crossing_db_hl - self._threshold_db_hl(other, frequency_hz, noise))
 
-    def bone_sensation_db(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None
-    ) -> float:
+    def bone_sensation_db(self, tone: Tone) -> float:
         """Return by how much a tone by bone is above the threshold of the better cochlea.
 
         Or above what the skin feels, if that is more.
         """
-        number = number_of(tone_id)
-        covered = None if noise is None else noise.ear
+        covered = None if tone.noise is None else tone.noise.ear
         heard_db = (
-            level_db_hl
-            + self.head.bone_db(ear, to, frequency_hz, number, covered)
-            - self._threshold_db_hl(to, frequency_hz, noise)
+            tone.level_db_hl
+            + self.head.bone_db(tone.ear, to, tone.frequency_hz, tone.number, covered)
+            - self._threshold_db_hl(to, tone.frequency_hz, tone.noise)
             for to in EARS
         )
-        return max(*heard_db, level_db_hl - self.head.touch_db_hl(frequency_hz))
+        return max(*heard_db, tone.level_db_hl - self.head.touch_db_hl(tone.frequency_hz))
 
     def _threshold_db_hl(self, ear: Ear, frequency_hz: float, noise: Noise | None) -> float:
         # Of the cochlea, which is better than the ear by the air-bone gap.
@@ -249,41 +269,18 @@ class SimulatedListener:
         attentive = 1.0 - self._buttons * self._false_alarm_rate - self._lapse_rate
         return attentive * _STANDARD_NORMAL.cdf(z)
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        """Say whether and when a tone is answered: always the same for the same arguments.
-
-        The delay of a press counts from the tone's onset.
-        """
-        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
-        return self._answer(f"{tone_id} {ear}", tone_id, (frequency_hz, level_db_hl), sensation_db)
-
-    def answer_by_bone(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        """Say whether and when a tone by bone is answered, as `answer` does of one by air."""
-        sensation_db = self.bone_sensation_db(tone_id, ear, frequency_hz, level_db_hl, noise)
-        name = f"{tone_id} {ear} bone"
-        return self._answer(name, tone_id, (frequency_hz, level_db_hl), sensation_db)
-
-    def _answer(
-        self, name: str, tone_id: str, sound: tuple[float, float], sensation_db: float
-    ) -> Press | None:
-        frequency_hz, level_db_hl = sound
+    def answer(self, tone: Tone) -> Press | None:
+        """Say whether and when a tone is answered: always the same for the same tone."""
+        tone_id, ear, frequency_hz, level_db_hl, noise, by_bone = tone
+        name = f"{tone_id} {ear} bone" if by_bone else f"{tone_id} {ear}"
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
         chance, speed, grip, gap = self._uniforms(f"tone {name} {numbers}")
-        number = number_of(tone_id)
+        sensation_db = (
+            self.bone_sensation_db(tone)
+            if by_bone
+            else self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        )
+        number = tone.number
         moment = self._course.at(number, frequency_hz, sensation_db)
         noise_db = moment.response_noise_db or self._response_noise_db
         sensation_db -= moment.criterion_db
@@ -336,8 +333,8 @@ class SimulatedListener:
             key=self._seed | words[0] << 64,
             counter=words[1] << 64 | words[2] << 128 | words[3] << 192,
         )
-        first, second, third, fourth = (int(word) for word in stream.random_raw(4))
-        return _uniform(first), _uniform(second), _uniform(third), _uniform(fourth)
+        first, second, third, fourth = map(uniform_of, stream.random_raw(4))
+        return first, second, third, fourth
 
 
 def response_time_s(median_s: float, uniform: float, faster: float = 0.0) -> float:
@@ -354,11 +351,6 @@ def number_of(tone_id: str) -> int:
     """Return the number in which the id of a tone ends, 0 if it ends in none."""
     found = _NUMBER.search(tone_id)
     return int(found[0]) if found else 0
-
-
-def _uniform(word: int) -> float:
-    # The middle of one of 2**52 equal steps: never 0, never 1, exact in a double.
-    return ((word >> 12) + 0.5) * 2.0**-52
 
 
 def _between_us(seconds: tuple[float, float], uniform: float) -> int:

@@ -9,9 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from numpy.random import Philox
-
 from device.simulator.audiogram import Audiogram
+from device.simulator.courses import uniforms
 
 JITTER_DB: Final = 2.5  # half the step of a clinical audiogram
 NUMBERS_MAX: Final = 1_000_000
@@ -115,13 +114,7 @@ ODD_EARS: Final[dict[str, Shape]] = {
 
 
 def odd_ear(name: str, number: int = 0) -> Audiogram:
-    """Return an ear of a family of `ODD_EARS`; number 0 is the typical one.
-
-    Raises
-    ------
-    ValueError
-        The number is not allowed.
-    """
+    """Return an ear of a family of `ODD_EARS`; number 0 is the typical one."""
     if not 0 <= number <= NUMBERS_MAX:
         raise ValueError(f"ear {number} of {name}, allowed are 0 to {NUMBERS_MAX}")
     shape = ODD_EARS[name]
@@ -159,5 +152,4 @@ def _sum(one: Audiogram, other: Audiogram) -> Audiogram:
 def _draws(name: str, number: int, count: int) -> tuple[float, ...]:
     """Return numbers between -1 and 1 that belong to an ear alone."""
     word = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
-    words = Philox(key=word | number << 64).random_raw(count)
-    return tuple(2.0 * ((int(each) >> 12) + 0.5) * 2.0**-52 - 1.0 for each in words)
+    return tuple(2.0 * each - 1.0 for each in uniforms(word, number, count))

@@ -40,22 +40,11 @@ def is_own(text: str, group: str) -> bool:
 
 @cache
 def class_named(text: str, group: str, methods: Sequence[str]) -> Any:
-    """Return the class that a text names.
+    """Return the class that a text names, which has to have these methods.
 
-    Parameters
-    ----------
-    text : str
-        `package.module:Class`, looked for in the current directory, too; or the name of an entry
-        point.
-    group : str
-        Of entry points.
-    methods : tuple of str
-        What the class has to have.
-
-    Raises
-    ------
-    OwnCodeError
-        There is no such module or class, two packages have the name, or a method is missing.
+    `text` is `package.module:Class`, looked for in the current directory, too; or the name of an
+    entry point of the group. An `OwnCodeError` if there is no such module or class, two packages
+    have the name, or a method is missing.
     """
     place = text if BETWEEN in text else _place_of(text, group)
     module_name, _, name = place.partition(BETWEEN)

@@ -37,7 +37,7 @@ class SimulatedWearer:
     wish_db : sequence of float
         The best setting there is for this person.
     kind : str
-        One of `PEOPLE`.
+        One of `PEOPLE`; others are a `ValueError`.
     unit_db : float
         So far from the wish, in one number, the utility is half a unit below the best.
     sensitivity : float
@@ -46,12 +46,6 @@ class SimulatedWearer:
         A smaller difference, in those SDs, is none to this person.
     lapse_rate : float
         Share of the answers that mean nothing.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        If there is no such kind of people.
     """
 
     def __init__(

@@ -21,7 +21,8 @@ def serve(board: Board, speed: float = 1.0, announce: Callable[[str], None] = pr
     """Serve a board on a new pty until SIGTERM or SIGINT, in the main thread.
 
     The pty lasts as long as this function: a program that dies finds the same one again. What
-    nobody reads stays in the board's bounded output, and beyond that is dropped.
+    nobody reads stays in the board's bounded output, and beyond that is dropped. An `OSError` if
+    there is no pty to be had.
 
     Parameters
     ----------
@@ -32,11 +33,6 @@ def serve(board: Board, speed: float = 1.0, announce: Callable[[str], None] = pr
         How many times faster than real the board's time passes, from 0 on.
     announce : callable
         Is called once with the name of the port (``/dev/pts/7``), when it can be opened.
-
-    Raises
-    ------
-    OSError
-        There is no pty to be had.
     """
     stop = threading.Event()
     with stop_by_signals(stop), raw_pty() as (master, name):

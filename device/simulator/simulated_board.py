@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from device.simulator.by_route import answer_of
 from device.simulator.hand import Hand
-from device.simulator.listener import Ear, Listener, Noise
+from device.simulator.listener import Ear, Listener, Noise, tone_by
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
@@ -52,7 +51,6 @@ class PlayedTone:
 
     @property
     def route(self) -> Route:
-        """Return by which route it came."""
         (kind,) = (kind for kind in ROUTE_KINDS if kind.wire_number == self.via)
         return Route(self.ear, kind.transducer)
 
@@ -60,12 +58,7 @@ class PlayedTone:
 class SimulatedOutput:
     """An output of the tone generator's program whose tones begin at once and end in time.
 
-    Attributes
-    ----------
-    end_us : int or None
-        When the tone that sounds will end; None: none sounds.
-    noise : PlayedNoise or None
-        That sounds.
+    `end_us`: when the tone that sounds will end; None: none sounds.
     """
 
     def __init__(
@@ -100,19 +93,16 @@ class SimulatedOutput:
         self._when_begun(_EARS[ear], frequency_hz, level_dbfs)
 
     def cut(self) -> None:
-        """Fall silent at once."""
         self.end_us = None
         self._when_over(True)
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-        """Play noise."""
         self.noise = PlayedNoise(_EARS[ear], frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
         self.noise = None
 
     def advance(self, now_us: int) -> None:
-        """End the tone if its time has come."""
         self.now_us = now_us
         if self.end_us is not None and now_us >= self.end_us:
             self.ended_us, self.end_us = self.end_us, None
@@ -140,15 +130,6 @@ class SimulatedBoard:
         Whether it has a bone vibrator, and tells so; a board of before has none.
     name : str
         What it calls itself.
-
-    Attributes
-    ----------
-    server : ToneGenerator
-        The board's program.
-    hand : Hand
-        The listener's, at the buttons.
-    now_us : int
-        Board time.
     """
 
     server_type: type[ToneGenerator] = ToneGenerator
@@ -191,7 +172,6 @@ class SimulatedBoard:
         return list(self._played)
 
     def next_deadline_us(self) -> int | None:
-        """Give the board time of the next thing that happens by itself, if any."""
         due = (self._output.end_us, self.server.silence_due_us(), self.hand.due_us())
         return min((us for us in due if us is not None), default=None)
 
@@ -207,12 +187,10 @@ class SimulatedBoard:
         self._pass_to(now_us)
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
         self.advance(now_us)
         self.server.receive(data, now_us, now_us)
 
     def transmit(self, frames_max: int | None = None) -> bytes:
-        """Hand over what is to be sent to the host, whole frames, and forget it."""
         return self.server.outbox.take(frames_max)
 
     def _pass_to(self, now_us: int) -> None:
@@ -236,7 +214,8 @@ class SimulatedBoard:
 
     def _listen(self, tone: PlayedTone) -> None:
         sound = tone.frequency_hz, self._level_db_hl(tone)
-        press = answer_of(self.hand.listener, tone.route, tone.tone_id, sound, self._noise_heard())
+        heard = tone_by(tone.route, tone.tone_id, sound, self._noise_heard())
+        press = self.hand.listener.answer(heard)
         self.hand.tone_began(tone.onset_us, press)
 
     def _tone_over(self, cut: bool) -> None:

@@ -14,14 +14,8 @@ from firmware_py.tuning.tuner import Tuner
 class SteppedFirmware(Firmware):
     """A firmware whose loop can be gone round from outside, too, and whose words are kept.
 
-    Attributes
-    ----------
-    told : list
-        What was told of the test and of the board, and about it.
-    notices : list of Notice
-        What came over the wire.
-    wrong : list of str
-        What was wrong with journals at the start.
+    `told`: of the test and of the board, and about it; `notices`: came over the wire; `wrong`: with
+    journals at the start.
     """
 
     def __init__(self, *about: Any, **more: Any) -> None:
@@ -30,21 +24,9 @@ class SteppedFirmware(Firmware):
         self.wrong: list[str] = []
         self._is_stepped = False
         super().__init__(*about, **more)
-
-    @property
-    def runner(self) -> Runner:
-        """Return what runs the tests."""
-        return self._runner
-
-    @property
-    def client(self) -> Client:
-        """Return what speaks the wire."""
-        return self._board.client
-
-    @property
-    def meter_tone(self) -> MeterTone:
-        """Return what plays tones for the meter."""
-        return self._instrument.manual_tone.for_meter
+        self.runner: Runner = self._runner
+        self.client: Client = self._board.client
+        self.meter_tone: MeterTone = self._instrument.manual_tone.for_meter
 
     @property
     def tuner(self) -> Tuner:
@@ -56,16 +38,14 @@ class SteppedFirmware(Firmware):
 
     @property
     def is_stopping(self) -> bool:
-        """Return whether it was told to end."""
         return self._end != ""
 
     def start(self) -> None:
         """Do what `run` does before its loop."""
         self._is_stepped = True
-        self.wrong = self._start()
+        self.wrong += self._start()
 
     def take(self, notices: Iterable[Notice]) -> None:
-        """Take in what came over the wire."""
         for notice in notices:
             self._notice(notice)
 

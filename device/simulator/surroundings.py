@@ -17,15 +17,7 @@ BOARD_BEGAN_US: Final = -7_654_321  # the board was on before the firmware began
 
 
 class Terminal:
-    """The operator's terminal, at the firmware's console.
-
-    Attributes
-    ----------
-    line : SimulatedLine
-        The port.
-    heard : str
-        All that was said to the operator.
-    """
+    """The operator's terminal, at the firmware's console; it keeps all that was said there."""
 
     def __init__(self) -> None:
         self.line = SimulatedLine("/dev/console", self._hear)
@@ -40,7 +32,6 @@ class Terminal:
         self._typed.append((line, when))
 
     def carry(self) -> None:
-        """Type what is due."""
         if self._typed and not self.line.incoming and self.line.is_talking:
             line, when = self._typed[0]
             if when():
@@ -48,7 +39,6 @@ class Terminal:
                 self.type_now(line)
 
     def type_now(self, line: str) -> None:
-        """Type a line, whatever else is to be typed."""
         self.line.incoming += f"{line}\n".encode("utf-8", "surrogatepass")
 
     def _hear(self, data: bytes) -> None:
@@ -86,7 +76,6 @@ class Surroundings:
         self.plug_in()
 
     def plug_in(self) -> None:
-        """Have new cables to all ports."""
         self.terminal = Terminal()
         self._to_happen: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         self._is_rung = False
@@ -104,7 +93,6 @@ class Surroundings:
 
     @property
     def board(self) -> SimulatedBoard:
-        """Return the board; there has to be one."""
         if self._board is None:
             raise ValueError("there is no board in this world")
         return self._board
@@ -121,21 +109,17 @@ class Surroundings:
         self.tones.there = True
 
     def when(self, come: Callable[[], bool], happen: Callable[[], None]) -> None:
-        """Have something happen, once, when something has come."""
         self._to_happen.append((come, happen))
 
     @property
     def console(self) -> SimulatedLine:
-        """Return the port of the operator."""
         return self.terminal.line
 
     @property
     def heard(self) -> str:
-        """Return all that was said to the operator."""
         return self.terminal.heard
 
     def type(self, line: str, when: Callable[[], bool] = lambda: True) -> None:
-        """Have the operator type a line when it is time for it; see `Terminal.type`."""
         self.terminal.type(line, when)
 
     # Time
@@ -154,7 +138,6 @@ class Surroundings:
         self.carry()
 
     def sleep(self, seconds: float) -> None:
-        """Let so much time pass, whatever happens."""
         self.clock.us += microseconds(seconds)
         self.carry()
 
@@ -178,7 +161,6 @@ class Surroundings:
         return int((self.clock.us - self.board_began_us) * self.clock.speed)
 
     def is_anything_ready(self) -> bool:
-        """Return whether there is something to be read, or sent, or an error."""
         lines = (self.tones, self.console, self.aids)
         return any(line.is_ready for line in lines if line.is_open)
 

@@ -59,13 +59,7 @@ class Traces:
 
 
 def read_traces(path: Path) -> Traces:
-    """Read a table of answers, and return the traces of its runs.
-
-    Raises
-    ------
-    TraceError
-        It is not such a table.
-    """
+    """Read a table of answers, and return the traces of its runs; a `TraceError` if it is none."""
     return traces_of(read_runs(path))
 
 
@@ -84,13 +78,7 @@ def traces_of(runs: Iterable[Run]) -> Traces:
 
 
 def read_runs(path: Path) -> list[Run]:
-    """Read the runs of a table of answers.
-
-    Raises
-    ------
-    TraceError
-        It is not such a table.
-    """
+    """Read the runs of a table of answers; a `TraceError` if it is none."""
     try:
         with TextIOWrapper(open_named(path), encoding=TEXT, newline="") as file:
             rows = list(csv.DictReader(file, strict=True))

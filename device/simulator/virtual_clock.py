@@ -5,8 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Self
 
-from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.waiting import Waiting
+from firmware_py.platform.clock import SteadyClock, Waiting
 
 MS: Final = 1000
 S: Final = 1_000_000
@@ -21,12 +20,7 @@ class _Time:
 class VirtualClock(SteadyClock):
     """A clock that somebody moves; the time of a hearing test may go faster than the world's.
 
-    Parameters
-    ----------
-    speed : float, optional
-        How many times faster.
-    waits : Waiting, optional
-        What a firmware waits with: it moves this clock.
+    `waits`: what a firmware waits with: it moves this clock.
     """
 
     def __init__(self, speed: float = 1, waits: Waiting | None = None) -> None:
@@ -52,7 +46,6 @@ class VirtualClock(SteadyClock):
         return int(self.us * self.speed)
 
     def of_wire(self) -> "VirtualClock":
-        """Return the clock of the wire, which goes with the world."""
         slow = VirtualClock(min(self.speed, 1))
         slow._time = self._time
         return slow
@@ -69,11 +62,9 @@ class VirtualClock(SteadyClock):
         return STARTED + datetime.timedelta(microseconds=self.us)
 
     def date_known_s(self) -> float:
-        """Return that the date was never lost."""
         return math.inf
 
     def seconds_until(self, at_us: int) -> float:
-        """Return how many seconds of the world lie before `at_us`, at least 0."""
         return max(at_us - self.now_us(), 0) / S / self.speed
 
     def another(self, waits: Waiting) -> Self:

@@ -21,12 +21,8 @@ from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.firmware import Ports
 from firmware_py.installation.configuration import Configuration
-from firmware_py.link.client import Client
-from firmware_py.link.notices import Notice
-from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.supervisor import Supervisor
-from firmware_py.sessions.runner import Runner
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.settings import Settings
 
@@ -37,9 +33,7 @@ UNASKED: Final = "! "  # how a line begins that answers nothing
 
 
 class World(Surroundings):
-    """A device, and all around it.
-
-    It is gone through step by step (`until`, `ask` ...).
+    """A device, and all around it, gone through step by step (`until`, `ask` ...).
 
     Parameters
     ----------
@@ -51,13 +45,10 @@ class World(Surroundings):
         The number of this start of the board.
     speed : int
         How many times faster than the wire the test and the board run, as in a demonstration.
-    calibration : CalibrationOnFile
-        The calibration that the firmware is given.
     board : SimulatedBoard, optional
         Another board than the usual one.
     data : callable
         Returns the data directory that is at a path.
-    configuration : Configuration, optional
     aid : SimulatedAid, optional
         A hearing aid that can be tuned here.
     wait : bool
@@ -107,39 +98,13 @@ class World(Surroundings):
             self.configuration, ports, self.data, self.clock, lambda: f"{next(self._nonces):08x}",
             Supervisor({}, self._is_ready), self.calibration,
         )  # fmt: skip
+        firmware = self.firmware
+        self.runner, self.client = firmware.runner, firmware.client
+        self.meter_tone = firmware.meter_tone
+        self.told, self.notices, self.wrong = firmware.told, firmware.notices, firmware.wrong
 
     def _is_ready(self, words: str) -> None:
         self.ready = words
-
-    @property
-    def runner(self) -> Runner:
-        """Return what runs the tests."""
-        return self.firmware.runner
-
-    @property
-    def meter_tone(self) -> MeterTone:
-        """Return what plays tones for the meter."""
-        return self.firmware.meter_tone
-
-    @property
-    def client(self) -> Client:
-        """Return what speaks the wire."""
-        return self.firmware.client
-
-    @property
-    def told(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return what the firmware has told, and about it."""
-        return self.firmware.told
-
-    @property
-    def notices(self) -> list[Notice]:
-        """Return what has come over the wire."""
-        return self.firmware.notices
-
-    @property
-    def wrong(self) -> list[str]:
-        """Return what was wrong with journals at the start."""
-        return self.firmware.wrong
 
     # Tests
 
@@ -149,7 +114,6 @@ class World(Surroundings):
         self.runner.begin(settings or Settings(), person)
 
     def finish(self) -> None:
-        """Go on until the test is over."""
         self.until(lambda: self.runner.session is None)
 
     def live(self, changes: Mapping[str, Any] | None = None) -> Path:
@@ -174,10 +138,13 @@ class World(Surroundings):
         lines = self.heard[before:].split("\r\n")[:-1]
         return [each for each in lines if not each.startswith(UNASKED)]
 
+    def errors(self) -> list[str]:
+        """Return all errors that the firmware has for the operator."""
+        return [*iter(lambda: self.ask("SYST:ERR?")[0], '0,"No error"')]
+
     # Steps
 
     def until(self, come: Callable[[], bool]) -> None:
-        """Go on until something has come."""
         for _ in range(STEPS_MAX):
             if come():
                 return
@@ -185,7 +152,6 @@ class World(Surroundings):
         raise AssertionError(f"it did not come in {STEPS_MAX} steps; last told: {self.told[-5:]}")
 
     def run(self, duration_us: int) -> None:
-        """Go on for some time."""
         end_us = self.clock.us + duration_us
         self.until(lambda: self.clock.us >= end_us)
 
@@ -233,13 +199,7 @@ class WholeRun(World):
     starts = False
 
     def run_out(self) -> str:
-        """Run the firmware until it ends; return all that was said to the operator.
-
-        Raises
-        ------
-        FirmwareError
-            As of `Firmware.run`.
-        """
+        """Run the firmware until it ends; return all that was said to the operator."""
         try:
             self.firmware.run()
         finally:

@@ -5,9 +5,8 @@ from typing import Final
 
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Notice
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.clock import POLL_S, SteadyClock, Waiting
 from firmware_py.platform.ports import Port, PortError
-from firmware_py.platform.waiting import POLL_S, Waiting
 
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5

@@ -22,12 +22,8 @@ PIN_LINE: Final = re.compile(r"^[ \t]*(?:console[ \t]*\.[ \t]*)?pin[ \t]*=.*\n",
 def card_lines(path: Path) -> list[str]:
     """Return what the system of a card is told, as lines of NAME=VALUE.
 
-    A table `[card]` with a fault in it tells nothing: the firmware says what is wrong.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file cannot be read, or is no TOML.
+    A table `[card]` with a fault in it tells nothing: the firmware says what is wrong. A
+    `ConfigurationError` if the file cannot be read, or is no TOML.
     """
     content = _read(path)
     console = _table(content, "console")
@@ -49,11 +45,8 @@ def card_lines(path: Path) -> list[str]:
 def with_hash_of_pin(path: Path, salt: bytes) -> bytes:
     """Return the configuration with the hash of a new PIN in the place of the PIN.
 
-    Raises
-    ------
-    ConfigurationError
-        If there is no new PIN, it is not allowed, or it stands where it cannot be replaced; the
-        message does not tell it.
+    A `ConfigurationError`, which does not tell it, if there is no new PIN, it is not allowed, or it
+    stands where it cannot be replaced.
     """
     wanted = _read(path)
     console = _table(wanted, "console")

@@ -34,15 +34,7 @@ TAKE: Final = "told/take"
 
 
 class CardSystem:
-    """The system of a card.
-
-    Parameters
-    ----------
-    place : Path or None
-        Its directory; None: the firmware runs on no card.
-    data : DataDirectory
-        Updates are handed over below it.
-    """
+    """The system of a card; `place`: its directory; None: the firmware runs on no card."""
 
     def __init__(self, place: Path | None, data: DataDirectory) -> None:
         self.place = place
@@ -75,19 +67,9 @@ class CardSystem:
         return " ".join(self._lines("update"))
 
     def hand_over(self, name: str, *, older: bool = False) -> None:
-        """Have the system install a bundle, and forget what else was on offer.
+        """Have the system install a bundle of the data directory, and forget what was on offer.
 
-        Parameters
-        ----------
-        name : str
-            Of its file in the data directory.
-        older : bool
-            Whether it may be older than the system.
-
-        Raises
-        ------
-        OSError
-            If the disk fails.
+        `older`: it may be older than the system. An `OSError` if the disk fails.
         """
         path = self._data.path
         self._data.disk.rename(path / name, path / HANDED_OVER[older])
@@ -102,19 +84,9 @@ class CardSystem:
         return UnderWay.STICK if self._is_from_stick else UnderWay.UPDATE
 
     def judge(self, parts: Iterable[Part], wrong: Iterable[str]) -> str:
-        """Find out whether a system on trial is good, and tell it so.
+        """Find out whether a system on trial is good, and tell it so; return why it is not, or "".
 
-        Parameters
-        ----------
-        parts : iterable of Part
-            Of the self-test.
-        wrong : iterable of str
-            With the newest recording, which was computed anew.
-
-        Returns
-        -------
-        str
-            Why it is not; empty if it is, or is not to be judged.
+        `parts`: of the self-test; `wrong`: with the newest recording, which was computed anew.
         """
         if not self.is_to_be_judged or self.place is None:
             return ""

@@ -68,7 +68,6 @@ class Configuration:
 
     @property
     def resume_within_s(self) -> float:
-        """Return the same in seconds."""
         return 60.0 * self.resume_within_min
 
     def pseudonymise(self, person: Person) -> Person:
@@ -81,10 +80,7 @@ class Configuration:
 def configuration_of(path: Path | None, prior: Path | None = None) -> Configuration:
     """Return the configuration of a file, if there is one, with this prior in place of its own.
 
-    Raises
-    ------
-    ConfigurationError
-        If one of the files cannot be read or is not allowed.
+    A `ConfigurationError` if one of the files cannot be read or is not allowed.
     """
     configuration = Configuration() if path is None else read_configuration(path)
     try:
@@ -96,10 +92,7 @@ def configuration_of(path: Path | None, prior: Path | None = None) -> Configurat
 def read_configuration(path: Path) -> Configuration:
     """Read a configuration file.
 
-    Raises
-    ------
-    ConfigurationError
-        If the file cannot be read or is not allowed; the message names file, key and value.
+    A `ConfigurationError` if it cannot be read or is not allowed: it names file, key and value.
     """
     try:
         content = read_toml(path, FILE_BYTES_MAX)

@@ -76,13 +76,7 @@ class Files:
 def readiness(ports: tuple[Port, Port], data: Path, files: Files) -> Iterator[Part]:
     """Check one part after the other, in the order of `CODES`.
 
-    Parameters
-    ----------
-    ports : tuple of Port
-        Tone generator and console, not open.
-    data : Path
-        As given to the firmware.
-    files : Files
+    `ports`: tone generator and console, not open; `data`: as given to the firmware.
     """
     part, configured = _configuration(files)
     yield part

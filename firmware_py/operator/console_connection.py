@@ -7,9 +7,8 @@ from firmware_py.console import grammar
 from firmware_py.console.console import Console, Left
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import RELOCK_S
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.clock import SteadyClock, Waiting
 from firmware_py.platform.ports import Port, PortError
-from firmware_py.platform.waiting import Waiting
 from firmware_py.terms.printable import printable
 
 LAST_WORDS_S: Final = 0.25  # some 2800 bytes of the line

@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Self
 
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.clock import POLL_S, SteadyClock
 from firmware_py.platform.named_file import open_named
-from firmware_py.platform.waiting import POLL_S
 
 STANDSTILL_S_MAX: Final = 60.0  # of a board's time, before it counts as broken
 
@@ -30,13 +29,7 @@ class BoardTimeError(Exception):
 
 
 class BoardTime(AbstractContextManager["BoardTime"]):
-    """The file of a board's time; used in a `with` statement, or closed.
-
-    Parameters
-    ----------
-    memory : mmap
-        The file, as `make` and `open` map it.
-    """
+    """The file of a board's time, as `make` and `open` map it; to be closed, or for a `with`."""
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
@@ -44,13 +37,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
 
     @classmethod
     def make(cls, path: Path) -> Self:
-        """Make the file, for the emulator; the time is 0.
-
-        Raises
-        ------
-        BoardTimeError
-            If it is there already, or cannot be made.
-        """
+        """Make the file, for the emulator, unless it is there (`BoardTimeError`); the time is 0."""
         try:
             with path.open("xb+") as file:
                 file.truncate(_BYTES)
@@ -64,13 +51,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the file, for the firmware.
-
-        Raises
-        ------
-        BoardTimeError
-            If it cannot be opened, or is another kind of file.
-        """
+        """Open the file, for the firmware; a `BoardTimeError` if it is missing or another kind."""
         try:
             with open_named(path) as file:
                 if os.fstat(file.fileno()).st_size != _BYTES:
@@ -92,7 +73,6 @@ class BoardTime(AbstractContextManager["BoardTime"]):
         return self._newest_us
 
     def close(self) -> None:
-        """Let go of the file."""
         self._memory.close()
 
     def __exit__(self, *_: object) -> None:
@@ -126,7 +106,7 @@ class BoardClock(SteadyClock):
 
     @property
     def told_speed(self) -> None:
-        """Return that nobody knows how fast it goes."""
+        """None: nobody knows how fast it goes."""
         return None
 
     def now_us(self) -> int:
@@ -141,7 +121,6 @@ class BoardClock(SteadyClock):
         return int(self._passed_us)
 
     def of_wire(self) -> "BoardClock":
-        """Return the clock of the wire: this one."""
         return self
 
     def seconds_until(self, at_us: int) -> float:

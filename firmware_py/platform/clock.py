@@ -1,16 +1,66 @@
-"""The time: the one place where the firmware looks at a clock. All others are handed it."""
+"""The time: the one place where the firmware looks at a clock, and waits by it.
+
+All others are handed it.
+"""
 
 import datetime
 import math
 import os
+import select
 import time
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
-from firmware_py.platform.waiting import SystemWaiting, Waiting
+from firmware_py.platform.ports import Port
+
+POLL_S: Final = 0.005  # to look again at a port without a file descriptor
 
 # Where one of these is, the date goes on while the machine is off: a clock with a battery, or one
 # that was put right since.
 KEEPS_DATE: Final = ("/sys/class/rtc/rtc0", "/run/systemd/timesync/synchronized")
+
+
+class Waiting(Protocol):
+    """What the loop waits with."""
+
+    def wait(self, ports: Sequence[Port], seconds: float) -> None:
+        """Wait until a port has bytes, a full one takes more, the time is over, or it is rung."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass, whatever happens."""
+
+    def ring(self) -> None:
+        """End the wait, and every later one at once; a signal handler may call this."""
+
+    def close(self) -> None: ...
+
+
+class SystemWaiting:
+    """Waits with the system's `select`."""
+
+    def __init__(self) -> None:
+        self._rung, self._bell = os.pipe()
+
+    def wait(self, ports: Sequence[Port], seconds: float) -> None:
+        readers = _descriptors(ports)
+        if len(readers) < len(ports):
+            seconds = min(seconds, POLL_S)
+        writers = _descriptors(port for port in ports if port.is_full)
+        select.select([*readers, self._rung], writers, [], seconds)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def ring(self) -> None:
+        os.write(self._bell, b"!")
+
+    def close(self) -> None:
+        os.close(self._rung)
+        os.close(self._bell)
+
+
+def _descriptors(ports: Iterable[Port]) -> list[int]:
+    return [fd for fd in (port.fileno() for port in ports) if fd is not None]
 
 
 class SteadyClock:
@@ -47,7 +97,6 @@ class SteadyClock:
         return self.speed
 
     def world_s(self) -> float:
-        """Return the seconds of the world since some fixed moment."""
         return time.monotonic()
 
     def waiting(self) -> Waiting:

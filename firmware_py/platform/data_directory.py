@@ -55,6 +55,9 @@ class NoRoomError(DataDirectoryError):
 class DataDirectory:
     """The data directory, locked for this process.
 
+    A `DataDirectoryError` if it cannot be made or written, or another firmware has it
+    (`DataDirectoryInUseError`).
+
     Parameters
     ----------
     path : Path
@@ -65,11 +68,6 @@ class DataDirectory:
         The file system; the machine's own by default.
     device : str, optional
         Serial number of the fitting device; every session that begins here has it.
-
-    Raises
-    ------
-    DataDirectoryError
-        If it cannot be made or written, or another firmware has it (`DataDirectoryInUseError`).
     """
 
     def __init__(
@@ -104,10 +102,7 @@ class DataDirectory:
     def journals(self, kind: str = SESSION) -> list[Path]:
         """Return all journals of a kind, oldest first: regular files with the name of one.
 
-        Raises
-        ------
-        DataDirectoryError
-            If the directory cannot be read any more.
+        A `DataDirectoryError` if the directory cannot be read any more.
         """
         named = (path for path in self._named_paths(kind) if JOURNAL_NAME.fullmatch(path.name))
         return [path for path in named if self.disk.is_file(path)]
@@ -115,12 +110,8 @@ class DataDirectory:
     def next_number(self, kind: str = SESSION) -> int:
         """Return the number of the next session of a kind: one above the highest in a name here.
 
-        A cut that was saved of a journal has its number, too.
-
-        Raises
-        ------
-        DataDirectoryError
-            As of `journals`, or if no number is left.
+        A cut that was saved of a journal has its number, too. Errors as of `journals`, or if no
+        number is left.
         """
         named = self._named_paths(kind)
         number = _number_in(named[-1]) + 1 if named else 1
@@ -141,27 +132,16 @@ class DataDirectory:
         return sorted(paths, key=_number_in)
 
     def free_bytes(self) -> int:
-        """Return how much room the disk has.
-
-        Raises
-        ------
-        DataDirectoryError
-            If it cannot be asked.
-        """
+        """Return how much room the disk has; a `DataDirectoryError` if it cannot be asked."""
         try:
             return self.disk.free_bytes(self.path)
         except OSError as error:
             raise self._unusable("read", error) from None
 
     def require_room(self, needed_bytes: int) -> int:
-        """Return how much room the disk has: so much, or more.
+        """Return how much room the disk has: so much, or more; with less a `NoRoomError`.
 
-        Raises
-        ------
-        NoRoomError
-            If it has less.
-        DataDirectoryError
-            As of `free_bytes`.
+        Errors as of `free_bytes`.
         """
         free_bytes = self.free_bytes()
         if free_bytes < needed_bytes:
@@ -179,13 +159,7 @@ class DataDirectory:
         return ()
 
     def try_writing(self) -> None:
-        """Put a small file on the disk, and take it away again.
-
-        Raises
-        ------
-        DataDirectoryError
-            If that fails.
-        """
+        """Put a small file on the disk, and take it away; a `DataDirectoryError` if that fails."""
         path = self.path / TRIAL_NAME
         try:
             write_whole(self.disk, path, b"a journal could be written here\n")
@@ -198,7 +172,6 @@ class DataDirectory:
         return DataDirectoryError(words)
 
     def journal_path(self, number: int, kind: str = SESSION) -> Path:
-        """Return where the journal of this session is kept."""
         return self.path / f"{kind}-{number:06d}.journal"
 
 
@@ -213,7 +186,6 @@ def _open_lock(disk: Disk, path: Path) -> int:
 
 
 def session_number(path: Path) -> int:
-    """Return the session number in the name of a journal."""
     match = JOURNAL_NAME.fullmatch(path.name)
     return int(match[1]) if match else 0
 

@@ -21,10 +21,7 @@ class KeyFileError(ValueError):
 def make_key_file(path: Path) -> None:
     """Make a new random key, in a file that only its owner can read.
 
-    Raises
-    ------
-    KeyFileError
-        If something is there already, or it cannot be written.
+    A `KeyFileError` if something is there already, or it cannot be written.
     """
     import secrets  # 4 MB that a device without a key does not need
 
@@ -42,10 +39,8 @@ def make_key_file(path: Path) -> None:
 def read_key_file(path: Path) -> bytes:
     """Return the `SECRET_BYTES` of a key file.
 
-    Raises
-    ------
-    KeyFileError
-        If it cannot be read, is no key file, or others may read it or the group write it.
+    A `KeyFileError` if it cannot be read, is no key file, or others may read it or the group
+    write it.
     """
     try:
         with open_named(path) as file:

@@ -42,10 +42,7 @@ def content_or_stream(path: Path, bytes_max: int) -> bytes:
 def read_toml(path: Path, bytes_max: int) -> dict[str, Any]:
     """Read a TOML file of at most so many bytes.
 
-    Raises
-    ------
-    TomlFileError
-        If it cannot be read, is longer, or is not TOML.
+    A `TomlFileError` if it cannot be read, is longer, or is not TOML.
     """
     try:
         data = content_of(path, bytes_max)

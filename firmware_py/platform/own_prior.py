@@ -52,10 +52,7 @@ class OwnPrior:
     def read(cls, path: Path) -> Self:
         """Read a prior that hearing tests can have.
 
-        Raises
-        ------
-        OwnPriorError
-            It cannot be read, is no prior, or no test can have it.
+        An `OwnPriorError` if it cannot be read, is no prior, or no test can have it.
         """
         try:
             content = content_of(path, BYTES_MAX)
@@ -66,10 +63,7 @@ class OwnPrior:
     def keep(self, directory: Path, disk: Disk) -> None:
         """Put it beside the journals of a directory, unless it is there.
 
-        Raises
-        ------
-        JournalWriteError
-            If the disk fails.
+        A `JournalWriteError` if the disk fails.
         """
         place = directory / DIRECTORY
         path = path_of(self.digest, directory)
@@ -133,10 +127,7 @@ def shorten(digest: str) -> str:
 def prior_of_test(content: bytes, name: str) -> "PopulationPrior":
     """Return the prior of a file, as hearing tests can have it; `name`: of the file.
 
-    Raises
-    ------
-    OwnPriorError
-        It is no prior, or no test can have it.
+    An `OwnPriorError` if it is no prior, or no test can have it.
     """
     from firmware_py.inference.mixture.population_prior import PopulationPrior
     from firmware_py.inference.mixture.prior_reading import PriorError

@@ -28,12 +28,7 @@ class PortError(Exception):
 class Port:
     """A serial port: a device, or any URL that pyserial knows (`socket://`, `spy://` ...).
 
-    Parameters
-    ----------
-    url : str
-        What to open; nothing is opened yet.
-    role : str
-        What it is for, in words, for messages.
+    It is not opened yet. `role`: what it is for, in words, for messages.
     """
 
     def __init__(self, url: str, role: str) -> None:
@@ -53,13 +48,7 @@ class Port:
         return bool(self._unsent)
 
     def open(self) -> None:
-        """Open the port, for this program alone where the system can do that.
-
-        Raises
-        ------
-        PortError
-            If it cannot be opened.
-        """
+        """Open the port, for this program alone where the system can do that, or a `PortError`."""
         try:
             self._serial = serial.serial_for_url(
                 self.url, baudrate=BAUD_RATE, timeout=0, write_timeout=0, do_not_open=True
@@ -93,13 +82,7 @@ class Port:
             return None
 
     def read(self) -> bytes:
-        """Return what has come, without waiting.
-
-        Raises
-        ------
-        PortError
-            If the port is gone.
-        """
+        """Return what has come, without waiting; a `PortError` if the port is gone."""
         if self._serial is None:
             return b""
         try:
@@ -121,12 +104,8 @@ class Port:
     def write(self, data: bytes) -> None:
         """Send bytes; what the other end does not take yet is kept for later.
 
-        Only a port without a descriptor may wait, `WRITE_TIMEOUT_S` at most.
-
-        Raises
-        ------
-        PortError
-            If the port is gone, or nobody reads at its other end; the port is closed then.
+        Only a port without a descriptor may wait, `WRITE_TIMEOUT_S` at most. A `PortError` if it is
+        gone, or nobody reads at its other end; the port is closed then.
         """
         if self._serial is None:
             return

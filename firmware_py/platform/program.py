@@ -61,7 +61,6 @@ def open_standard_files() -> None:
 
 
 def is_of_output(error: OSError) -> bool:
-    """Return whether it is standard output that failed."""
     return isinstance(error, BrokenPipeError) or error.errno in FULL
 
 
@@ -90,10 +89,7 @@ def address_space_bytes() -> int:
 def limit_growth(reserve_mb: int) -> None:
     """Let the process grow by so much from now on: a leak ends in a MemoryError, not in a freeze.
 
-    Parameters
-    ----------
-    reserve_mb : int
-        Enough for all that a session takes: estimators, the journal, the console's answers.
+    It has to be enough for a session: estimators, the journal, the console's answers.
     """
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

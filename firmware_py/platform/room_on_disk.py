@@ -42,6 +42,5 @@ LEFT_BY_UPDATE_BYTES: Final = TESTS_AFTER_UPDATE * of_test(Settings())
 
 
 def no_room(free_bytes: int, needed_bytes: int) -> Reason:
-    """Say that there is less room than is needed."""
     needed_kb = -(-needed_bytes // KB)
     return reason(Code.NO_ROOM, free_kb=free_bytes // KB, needed_kb=needed_kb)

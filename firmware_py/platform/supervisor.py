@@ -25,6 +25,9 @@ class SupervisorError(ValueError):
 class Supervisor:
     """Tells the program that started the firmware how the firmware is.
 
+    A `SupervisorError` if the socket cannot be reached, or the keep-alive is wanted more often than
+    it can come.
+
     Parameters
     ----------
     environment : mapping
@@ -33,11 +36,6 @@ class Supervisor:
         Called once, with words for people, when the firmware is ready.
     now_s : callable, optional
         Returns a time in seconds that never goes backwards.
-
-    Raises
-    ------
-    SupervisorError
-        If the socket cannot be reached, or the keep-alive is wanted more often than it can come.
     """
 
     def __init__(
@@ -82,11 +80,9 @@ class Supervisor:
         self._try_to_send(status, "WATCHDOG=1")
 
     def ending(self, words: str) -> None:
-        """Tell that the firmware ends, and why."""
         self._try_to_send(words, "STOPPING=1")
 
     def close(self) -> None:
-        """Close the socket; nothing is sent from now on."""
         if self._address:
             self._address = ""
             self._socket.close()

@@ -51,12 +51,9 @@ def with_commit(version: str, commit: str) -> str:
 
 
 def commit_of(root: Path) -> str:
-    """Return the commit of a program: of the file of a build, or else of Git; "": none is known.
+    """Return the commit of the program below `root`: of the file of a build, or else of Git.
 
-    Parameters
-    ----------
-    root : Path
-        The directory that has `firmware_py`.
+    "": none is known.
     """
     try:
         told = _line(root / BUILT_FROM)

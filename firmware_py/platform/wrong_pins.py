@@ -29,22 +29,14 @@ class WrongPins:
         self._since_start += 1
 
     def clear(self) -> None:
-        """Begin again."""
         self._since_start = 0
 
 
 class WrongPinsOnDisk(WrongPins):
-    """A file with one byte for every wrong PIN, which is replaced as a whole.
+    """A file with one byte for every wrong PIN, made with the first, which is replaced as a whole.
 
     Where there is something else in its place, or it cannot be read or written, nobody knows how
     many there were: they count as the most that there can be.
-
-    Parameters
-    ----------
-    path : Path
-        Made when the first PIN is tried.
-    disk : Disk, optional
-        The file system; the machine's own by default.
     """
 
     def __init__(self, path: Path, disk: Disk | None = None) -> None:
@@ -66,7 +58,6 @@ class WrongPinsOnDisk(WrongPins):
         return self._is_kept
 
     def clear(self) -> None:
-        """Begin again."""
         super().clear()
         self._put(0)
         self._is_kept = True

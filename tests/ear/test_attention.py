@@ -1,24 +1,23 @@
 """Whether the listener attended, and where that is said."""
 
+import itertools
+from functools import cache
+
+from device.simulator.listener import Tone
 from firmware_py.ear.caps import CHECKS_USUAL
-from tests.session.driver import Driver, Listener, Reaction, Tone, flat, run_left_ear
+from tests.session.driver import Driver, Hears, flat, run_left_ear
 
 
-class MissesClearTones(Listener):
-    """Misses every third of the tones that are well above its threshold, once it is known."""
-
-    count = 0
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        if tone.number > 20 and tone.level_db_hl >= 30.0 + 8.0:
-            self.count += 1
-            if self.count % 3 == 1:
-                return None
-        return flat(30.0).to_tone(tone)
-
-
+@cache
 def misses_clear_tones() -> Driver:
-    return run_left_ear(MissesClearTones(), masking="off")
+    """Every third of the tones that are well above the threshold, once it is known."""
+    clear = itertools.count()
+
+    def hears(tone: Tone) -> bool:
+        is_clear = tone.number > 20 and tone.level_db_hl >= 30.0 + 8.0
+        return tone.level_db_hl >= 30.0 and not (is_clear and next(clear) % 3 == 0)
+
+    return run_left_ear(Hears(hears), masking="off")
 
 
 def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:

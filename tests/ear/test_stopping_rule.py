@@ -1,6 +1,5 @@
 """When the measurement of an ear ends, why, and whether there is a number then."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, cast
@@ -27,10 +26,9 @@ from tests.session.driver import (
     AlwaysPresses,
     Driver,
     Ears,
+    Hears,
     Listener,
     NeverPresses,
-    Reaction,
-    Tone,
     familiar,
     flat,
     marks,
@@ -142,15 +140,9 @@ def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
     assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
 
 
-@dataclass(frozen=True)
-class Contrary(Listener):
+def contrary(heard: int, again: int) -> Hears:
     """Hears the first tones whatever they are, then none, and then perhaps every one again."""
-
-    heard: int
-    again: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        return None if self.heard < tone.number <= self.again else REACTION_US
+    return Hears(lambda tone: not heard < tone.number <= again)
 
 
 @pytest.mark.parametrize("familiar_level_db_hl", [-10.0, 60.0])
@@ -161,7 +153,7 @@ def test_the_cap_holds_however_long_the_familiarisation(
     again: int, heard: int, level_step_db: float, familiar_level_db_hl: float
 ) -> None:
     driver = run_left_ear(
-        Contrary(heard, again), tones_max=20, level_step_db=level_step_db, catch_rate=0.0,
+        contrary(heard, again), tones_max=20, level_step_db=level_step_db, catch_rate=0.0,
         familiar_level_db_hl=familiar_level_db_hl, **LOUD,
     )  # fmt: skip
 
@@ -238,23 +230,14 @@ def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> N
     assert tones == {(frequency_hz, 100.0) for frequency_hz in (250, 3000, 6000, 8000)}
 
 
-@dataclass(frozen=True)
-class But(Listener):
+def but(threshold_db_hl: float, accident: int) -> Hears:
     """Presses, or does not, by accident once."""
-
-    threshold_db_hl: float
-    accident: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        usual = flat(self.threshold_db_hl).to_tone(tone)
-        if tone.number == self.accident:
-            return REACTION_US if usual is None else None
-        return usual
+    return Hears(lambda tone: (tone.level_db_hl >= threshold_db_hl) != (tone.number == accident))
 
 
 @pytest.mark.parametrize("accident", quick(range(1, 13), 1, 2, 5, 8, 11))
 def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
-    found = run_left_ear(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
+    found = run_left_ear(but(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
 
     assert found["outcome"] == Outcome.NO_RESPONSE
     assert numbers_of_marks(found) <= {*NUMBERS, ("no-response", False)}
@@ -267,7 +250,7 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
     accident: int, retest: bool, threshold_db_hl: float
 ) -> None:
     found = run_left_ear(
-        But(threshold_db_hl, accident), level_min_db_hl=20.0, level_max_db_hl=60.0, tones_min=1,
+        but(threshold_db_hl, accident), level_min_db_hl=20.0, level_max_db_hl=60.0, tones_min=1,
         stop_half_width_db=16.0, retest=retest,
     ).ear("left")  # fmt: skip
     kinds = set(marks(found).values())

@@ -20,161 +20,124 @@ from tests.faults.draw import ROOT
 
 CHANGES: Final = {**RULES, **constants()}
 PEOPLE: Final = "tests/bench/test_people.py"
-ELSEWHERE: Final[dict[str, str]] = {
-    "bone_conduction.POORER_DB":
-        "tests/session/test_way.py"
-        "::test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone",
-    "caps.CONFIRM_TONES_MAX":
-        "tests/ear/test_confirmation.py"
-        "::test_who_is_never_consistent_has_no_threshold_after_the_last_tone",
-    "caps.MINUTE_PRESENTATIONS_MAX":
-        "tests/platform/test_room_on_disk.py"
-        "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
-    "caps.RUN_AGAIN_TONES":
-        "tests/platform/test_room_on_disk.py"
-        "::test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second",
-    "catch_trials.CATCHES_ANSWERED_HIGH":
-        "tests/ear/test_catch_trials.py::test_an_unsure_silence_is_half_a_false_alarm",
-    "catch_trials.CATCHES_TO_JUDGE":
-        "tests/ear/test_catch_trials.py::test_an_unsure_silence_is_half_a_false_alarm",
-    "catch_trials.UNRELIABLE_SHARE":
-        "tests/ear/test_catch_trials.py::test_an_unsure_silence_is_half_a_false_alarm",
-    "catch_trials.UNSURE_ALARM":
-        "tests/ear/test_catch_trials.py::test_an_unsure_silence_is_half_a_false_alarm",
-    "confirmation.ABOVE_DB":
-        "tests/ear/test_confirmation.py::test_it_begins_10_db_above_what_was_found_in_steps_of_5",
-    "confirmation.SILENT_AT_LIMIT":
-        "tests/ear/test_confirmation.py::test_two_silences_at_the_loudest_level_are_no_response",
-    "ear.NORMAL_DB_HL":
-        "tests/ear/test_threshold_estimates.py"
-        "::test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl",
-    "enough.ANSWERS_MIN":
-        "tests/inference/test_own_loop.py::test_eight_answers_are_the_least",
-    "evidence.PAUSES_PRESSED_MIN":
-        "tests/ear/test_model_checks.py"
-        "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
-    "evidence.PAUSES_PRESSED_SHARE":
-        "tests/ear/test_model_checks.py"
-        "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
-    "inferred_bands.EXPECTED_DB":
-        "tests/ear/test_inferred_bands.py"
-        "::test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side",
-    "levels.NEAR_OCTAVES":
-        "tests/ear/test_level_limits.py::test_an_octave_is_near_and_a_little_more_is_not",
-    "listening.DOUBTED":
-        "tests/session/test_listening.py"
-        "::test_another_listener_who_is_as_probable_as_one_in_five_is_a_doubt",
-    "listening.LAST_TONES_MAX":
-        "tests/session/test_listening.py"
-        "::test_a_doubt_about_twelve_tones_is_settled_before_the_ear_ends",
-    "listening.LATE_TONES_MAX":
-        "tests/session/test_listening.py"
-        "::test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_50",
-    "listening.LATE_TONES_MIN":
-        "tests/session/test_listening.py"
-        "::test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_50",
-    "listening.LOG_LATE":
-        "tests/session/test_listening.py"
-        "::test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_50",
-    "marks.MOVED_DB":
-        "tests/ear/test_marks.py"
-        "::test_noise_moves_a_tone_that_it_silences_5_db_above_one_heard_without",
-    "marks.THIRD_OCTAVE":
-        "tests/ear/test_marks.py::test_a_frequency_is_measured_if_both_sides_were_answered_there",
-    "masking.GAP_ALSO_DB":
-        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
-    "masking.GAP_MASKED_DB":
-        "tests/session/test_way.py::test_bone_10_db_better_than_usual_may_be_the_other_ears",
-    "masking.GAP_MAX_DB":
-        "tests/session/test_masking.py"
-        "::test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best",
-    "masking.GAP_REST_DB":
-        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
-    "masking.GAP_SAID_DB":
-        "tests/session/test_way.py::test_a_gap_that_explains_some_thresholds_explains_more",
-    "masking.INSERT_HIGH_DB":
-        "tests/session/test_masking.py::test_what_earphones_keep_from_the_other_ear",
-    "masking.INSERT_LOW_DB":
-        "tests/session/test_masking.py::test_what_earphones_keep_from_the_other_ear",
-    "masking.INSERT_OCCLUSION_DB":
-        "tests/session/test_masking.py"
-        "::test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
-    "masking.OCCLUSION_DB":
-        "tests/session/test_masking.py"
-        "::test_by_how_much_an_ear_that_is_closed_hears_better_by_bone",
-    "masking.OWN_MARGIN_DB":
-        "tests/session/test_masking.py"
-        "::test_noise_that_crosses_stays_5_db_below_the_tone_by_bone",
-    "model_checks.MISSED_MIN":
-        "tests/ear/test_model_checks.py"
-        "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
-    "model_checks.MISSED_SHARE":
-        "tests/ear/test_model_checks.py"
-        "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
-    "model_checks.RETEST_IMPROBABLE":
-        "tests/ear/test_retest.py"
-        "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
-    "model_checks.RUN_AWAY":
-        "tests/ear/test_model_checks.py"
-        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
-    "model_checks.RUN_MEMBER":
-        "tests/ear/test_model_checks.py"
-        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
-    "model_checks.RUN_TONES":
-        "tests/ear/test_model_checks.py"
-        "::test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none",
-    "pace.AGAIN_US_MAX":
-        "tests/presenting/test_presentation.py"
-        "::test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing",
-    "pace.FASTEST_US":
-        "tests/presenting/test_pace.py"
-        "::test_what_is_pressed_within_100_ms_tells_nothing_of_how_fast_somebody_is",
-    "pace.LONG_WAITS":
-        "tests/presenting/test_pace.py"
-        "::test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer"
-        " tests/presenting/test_pace.py"
-        "::test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only",
-    "pace.PAUSE_TOTAL_US_MAX":
-        "tests/presenting/test_pace.py::test_a_press_begins_a_pause_anew_within_reason",
-    "plateau.CHECK_ABOVE_DB_MIN":
-        "tests/session/test_masking.py::test_a_check_is_asked_5_db_above_the_threshold_or_more",
-    "plateau.GAP_DB":
-        "tests/session/test_masking.py::test_the_noise_of_a_check",
-    "plateau.GAP_DB_MIN":
-        "tests/session/test_masking.py::test_the_noise_of_a_check",
-    "plateau.REACH_TIMES":
-        "tests/session/test_masking.py::test_two_checks_are_enough_from_250_to_8000_hz",
-    "reasons_to_ask.ASK_ALL_SPARE_TONES":
-        "tests/ear/test_reasons_to_ask.py"
-        "::test_it_is_asked_when_four_tones_more_are_left_than_that_takes",
-    "remarks.UNSURE_SHARE_HIGH":
-        "tests/session/test_unsure.py::test_more_than_nine_unsure_answers_of_ten_are_said",
-    "retest.RETEST_ACCEPTED_DB":
-        "tests/ear/test_retest.py"
-        "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
-    "retest.RETEST_REPEATABLE_DB":
-        "tests/ear/test_retest.py"
-        "::test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
-    "silent_time.TWICE_USUAL":
-        "tests/presenting/test_silent_time.py"
-        "::test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence",
-    "stories.ACCIDENT":
-        "tests/inference/test_stories.py::test_the_recursion_is_the_sum_over_all_beginnings",
-    "stories.CHANGES":
-        "tests/inference/test_stories.py"
-        "::test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
-    "stories.PART_TONES_MIN":
-        "tests/inference/test_stories.py"
-        "::test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
-    "threshold_estimates.ROUGH":
-        "tests/ear/test_threshold_estimates.py"
-        "::test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl",
-    "which_ear.ASKED_US_MAX":
-        "tests/session/test_which_ear.py::test_without_a_word_it_goes_on_after_a_minute",
-    "which_ear.UNSURE_MAX":
-        "tests/session/test_which_ear.py"
-        "::test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice",
+# By file and test: the constants that it finds.
+NAMED: Final[dict[str, dict[str, str]]] = {
+    "tests/ear/test_catch_trials.py": {
+        "test_an_unsure_silence_is_half_a_false_alarm":
+            "catch_trials.CATCHES_ANSWERED_HIGH catch_trials.CATCHES_TO_JUDGE "
+            "catch_trials.UNRELIABLE_SHARE catch_trials.UNSURE_ALARM",
+    },
+    "tests/ear/test_confirmation.py": {
+        "test_who_is_never_consistent_has_no_threshold_after_the_last_tone":
+            "caps.CONFIRM_TONES_MAX",
+        "test_it_begins_10_db_above_what_was_found_in_steps_of_5": "confirmation.ABOVE_DB",
+        "test_two_silences_at_the_loudest_level_are_no_response": "confirmation.SILENT_AT_LIMIT",
+    },
+    "tests/ear/test_inferred_bands.py": {
+        "test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side":
+            "inferred_bands.EXPECTED_DB",
+    },
+    "tests/ear/test_level_limits.py": {
+        "test_an_octave_is_near_and_a_little_more_is_not": "levels.NEAR_OCTAVES",
+    },
+    "tests/ear/test_marks.py": {
+        "test_noise_moves_a_tone_that_it_silences_5_db_above_one_heard_without": "marks.MOVED_DB",
+        "test_a_frequency_is_measured_if_both_sides_were_answered_there": "marks.THIRD_OCTAVE",
+    },
+    "tests/ear/test_model_checks.py": {
+        "test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident":
+            "evidence.PAUSES_PRESSED_MIN evidence.PAUSES_PRESSED_SHARE "
+            "model_checks.MISSED_MIN model_checks.MISSED_SHARE",
+        "test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none":
+            "model_checks.RUN_AWAY model_checks.RUN_MEMBER model_checks.RUN_TONES",
+    },
+    "tests/ear/test_reasons_to_ask.py": {
+        "test_it_is_asked_when_four_tones_more_are_left_than_that_takes":
+            "reasons_to_ask.ASK_ALL_SPARE_TONES",
+    },
+    "tests/ear/test_retest.py": {
+        "test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that":
+            "model_checks.RETEST_IMPROBABLE retest.RETEST_ACCEPTED_DB "
+            "retest.RETEST_REPEATABLE_DB",
+    },
+    "tests/ear/test_threshold_estimates.py": {
+        "test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl":
+            "ear.NORMAL_DB_HL threshold_estimates.ROUGH",
+    },
+    "tests/inference/test_own_loop.py": {
+        "test_eight_answers_are_the_least": "enough.ANSWERS_MIN",
+    },
+    "tests/inference/test_stories.py": {
+        "test_the_recursion_is_the_sum_over_all_beginnings": "stories.ACCIDENT",
+        "test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before":
+            "stories.CHANGES stories.PART_TONES_MIN",
+    },
+    "tests/platform/test_room_on_disk.py": {
+        "test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second":
+            "caps.MINUTE_PRESENTATIONS_MAX caps.RUN_AGAIN_TONES",
+    },
+    "tests/presenting/test_pace.py": {
+        "test_what_is_pressed_within_100_ms_tells_nothing_of_how_fast_somebody_is":
+            "pace.FASTEST_US",
+        "test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer": "pace.LONG_WAITS",
+        "test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only":
+            "pace.LONG_WAITS",
+        "test_a_press_begins_a_pause_anew_within_reason": "pace.PAUSE_TOTAL_US_MAX",
+    },
+    "tests/presenting/test_presentation.py": {
+        "test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing":
+            "pace.AGAIN_US_MAX",
+    },
+    "tests/presenting/test_silent_time.py": {
+        "test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence":
+            "silent_time.TWICE_USUAL",
+    },
+    "tests/session/test_listening.py": {
+        "test_another_listener_who_is_as_probable_as_one_in_five_is_a_doubt": "listening.DOUBTED",
+        "test_a_doubt_about_twelve_tones_is_settled_before_the_ear_ends":
+            "listening.LAST_TONES_MAX",
+        "test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_50":
+            "listening.LATE_TONES_MAX listening.LATE_TONES_MIN listening.LOG_LATE",
+    },
+    "tests/session/test_masking.py": {
+        "test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best": "masking.GAP_MAX_DB",
+        "test_what_earphones_keep_from_the_other_ear":
+            "masking.INSERT_HIGH_DB masking.INSERT_LOW_DB",
+        "test_by_how_much_an_ear_that_is_closed_hears_better_by_bone":
+            "masking.INSERT_OCCLUSION_DB masking.OCCLUSION_DB",
+        "test_noise_that_crosses_stays_5_db_below_the_tone_by_bone": "masking.OWN_MARGIN_DB",
+        "test_a_check_is_asked_5_db_above_the_threshold_or_more": "plateau.CHECK_ABOVE_DB_MIN",
+        "test_the_noise_of_a_check": "plateau.GAP_DB plateau.GAP_DB_MIN",
+        "test_two_checks_are_enough_from_250_to_8000_hz": "plateau.REACH_TIMES",
+    },
+    "tests/session/test_unsure.py": {
+        "test_more_than_nine_unsure_answers_of_ten_are_said": "remarks.UNSURE_SHARE_HIGH",
+    },
+    "tests/session/test_way.py": {
+        "test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone":
+            "bone_conduction.POORER_DB",
+        "test_a_gap_that_explains_some_thresholds_explains_more":
+            "masking.GAP_ALSO_DB masking.GAP_REST_DB masking.GAP_SAID_DB",
+        "test_bone_10_db_better_than_usual_may_be_the_other_ears": "masking.GAP_MASKED_DB",
+    },
+    "tests/session/test_which_ear.py": {
+        "test_without_a_word_it_goes_on_after_a_minute": "which_ear.ASKED_US_MAX",
+        "test_the_test_begins_at_the_same_ear_or_when_nobody_can_say_twice": "which_ear.UNSURE_MAX",
+    },
 }  # fmt: skip
+
+
+def _elsewhere() -> dict[str, str]:
+    """Return the tests that find each constant, as pytest is given them."""
+    found: dict[str, list[str]] = {}
+    for path, tests in NAMED.items():
+        for test, names in tests.items():
+            for name in names.split():
+                found.setdefault(name, []).append(f"{path}::{test}")
+    return {name: " ".join(tests) for name, tests in found.items()}
+
+
+ELSEWHERE: Final = _elsewhere()
 
 # What no test finds, and why it stays.
 LEFT: Final[dict[str, str]] = {}

@@ -38,34 +38,23 @@ USAGE: Final = 4
 OUTCOMES: Final = {0: NOT_FOUND, 1: FOUND, 2: FOUND, 3: FOUND, 5: NO_TESTS}
 
 
-class Reached:
-    """Which tests reach a line, by a coverage run with contexts.
-
-    Parameters
-    ----------
-    coverage : Path
-        Its `.coverage` file, of this tree.
-    """
-
-    def __init__(self, coverage: Path) -> None:
-        self._data = sqlite3.connect(f"file:{coverage}?mode=ro", uri=True)
-
-    def tests(self, fault: Fault, source: str) -> list[str]:
-        """Return the tests that reach a fault's line, those of its room first."""
-        if fault.path.endswith(".js"):
-            return [*OF_PAGES]
-        if fault.path.startswith("firmware_py/inference/") and "@kernel" in source:
-            return [*OF_KERNELS]
-        query = (
-            "SELECT DISTINCT context.context, arc.tono FROM arc JOIN file ON file.id = arc.file_id "
-            "JOIN context ON context.id = arc.context_id WHERE '/' || file.path LIKE ?"
-        )
-        rows = self._data.execute(query, (f"%/{fault.path}",)).fetchall()
-        line = fault.line_in(source)
-        tests = _without_phase(context for context, number in rows if number == line)
-        tests = tests or _without_phase(context for context, _ in rows)
-        room = "tests/" + fault.path.removeprefix("firmware_py/").rpartition("/")[0]
-        return sorted(tests, key=lambda test: (not test.startswith(room), test))
+def tests_reaching(fault: Fault, coverage: sqlite3.Connection) -> list[str]:
+    """Return the tests that reach a fault's line, those of its room first."""
+    source = (ROOT / fault.path).read_text()
+    if fault.path.endswith(".js"):
+        return [*OF_PAGES]
+    if fault.path.startswith("firmware_py/inference/") and "@kernel" in source:
+        return [*OF_KERNELS]
+    query = (
+        "SELECT DISTINCT context.context, arc.tono FROM arc JOIN file ON file.id = arc.file_id "
+        "JOIN context ON context.id = arc.context_id WHERE '/' || file.path LIKE ?"
+    )
+    rows = coverage.execute(query, (f"%/{fault.path}",)).fetchall()
+    line = fault.line_in(source)
+    tests = _without_phase(context for context, number in rows if number == line)
+    tests = tests or _without_phase(context for context, _ in rows)
+    room = "tests/" + fault.path.removeprefix("firmware_py/").rpartition("/")[0]
+    return sorted(tests, key=lambda test: (not test.startswith(room), test))
 
 
 def _without_phase(contexts: Any) -> set[str]:
@@ -125,12 +114,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--numbers", metavar="N,...", help="only these")
     p.add_argument("options", nargs="*", help="of pytest")
     a = p.parse_args(argv)
-    reached, missed = Reached(a.coverage), 0
+    coverage, missed = sqlite3.connect(f"file:{a.coverage}?mode=ro", uri=True), 0
     wanted = {int(number) for number in a.numbers.split(",")} if a.numbers else None
     for number, fault in enumerate(stored_faults(), 1):
         if wanted is not None and number not in wanted:
             continue
-        tests = reached.tests(fault, (ROOT / fault.path).read_text())
+        tests = tests_reaching(fault, coverage)
         outcome, took_s, words = try_fault(fault, tests, a.options)
         missed += outcome != FOUND
         about = {"number": number, "fault": str(fault), "tests": len(tests), "outcome": outcome}

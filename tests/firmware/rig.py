@@ -1,12 +1,8 @@
 """A real firmware process at real ptys: the board at one, the operator at the other."""
 
-import os
-import select
 import subprocess
 import sys
-import threading
 import time
-import tty
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,32 +34,6 @@ class Served:
 
     def stop(self) -> None:
         self._service.close()
-
-
-class Peer:
-    """Something else at the other end of the wire: `answer` is given what comes, and time."""
-
-    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
-        self._master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        os.set_blocking(self._master, False)
-        self.port = os.ttyname(self._slave)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(answer,))
-        self._thread.start()
-
-    def _run(self, answer: Callable[[bytes], bytes]) -> None:
-        while not self._stop.is_set():
-            come = select.select([self._master], [], [], 0.02)[0]
-            reply = answer(os.read(self._master, 4096) if come else b"")
-            if reply and select.select([], [self._master], [], 0)[1]:
-                os.write(self._master, reply)
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join(WAIT_S_MAX)
-        os.close(self._slave)
-        os.close(self._master)
 
 
 class Process(FirmwareProcess):

@@ -48,10 +48,6 @@ class SmallWorld(World):
             Fault(len(self.simulated.calls) + after, error, for_ever=True, only=only)
         )
 
-    def errors(self) -> list[str]:
-        """Return all errors the firmware has for the operator."""
-        return [*iter(lambda: self.ask("SYST:ERR?")[0], '0,"No error"')]
-
     def play(self, tones: int) -> None:
         self.until(lambda: len(self.board.played) >= tones)
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from device.simulator.hand import DuePress
-from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.listener import Press, SimulatedListener, Tone
 from device.simulator.simulated_board import SimulatedBoard
-from device.simulator.virtual_clock import MS, S
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
@@ -31,7 +31,7 @@ from firmware_py.terms.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
 from tests.firmware.crash import assert_like_undisturbed
-from tests.firmware.device import Device
+from tests.firmware.device import Device, Peer
 from tests.firmware.test_golden import UNCALIBRATED_SERIAL
 from tests.firmware.whole_sessions import a_listener, records_of, result_of, run_session, stimuli_of
 
@@ -40,7 +40,6 @@ pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("di
 
 SETTINGS = Settings.from_record({"ears": "left", "seed": 3})
 BEGIN = "SESS:STAR LEFT,SEED=3"
-POLL_US = 20 * MS
 
 
 @pytest.fixture(scope="session")
@@ -64,14 +63,6 @@ def in_tone(world: World, number: int) -> World:
     return world
 
 
-def errors(world: World) -> list[str]:
-    """Return all errors the firmware has for the operator."""
-    found = list[str]()
-    while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
-        found.append(error)
-    return found
-
-
 def state(world: World) -> str:
     """Return what the operator is told of the test."""
     world.until(lambda: world.client.connected and world.console.is_open)
@@ -93,31 +84,6 @@ def assert_ends(device: Device, code: int, *words: str) -> str:
 
 
 # The tone generator
-
-
-class Peer(SimulatedBoard):
-    """Something else at the other end of the wire: `answer` is given what comes, and time."""
-
-    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
-        super().__init__(a_listener())
-        self._answer = answer
-        self._said = b""
-        self._due_us = 0
-
-    def next_deadline_us(self) -> int | None:
-        return self._due_us
-
-    def advance(self, now_us: int) -> None:
-        if now_us >= self._due_us:
-            self._due_us = now_us + POLL_US
-            self._said += self._answer(b"")
-
-    def receive(self, data: bytes, now_us: int) -> None:
-        self._said += self._answer(data)
-
-    def transmit(self, frames_max: int | None = None) -> bytes:
-        said, self._said = self._said, b""
-        return said
 
 
 def halves(come: bytes) -> bytes:
@@ -212,7 +178,7 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     assert stimuli_of(world.journal()) == stimuli_of(quiet_session)
     assert replay_journal(world.journal()).code == IDENTICAL
 
-    lost, *another = errors(world)
+    lost, *another = world.errors()
     assert lost.startswith("101,")
     waits = f"session 1 waits: {differs}: are the levels the same?"
     assert another == [f'105,"{differs}"', f'111,"{waits}"'] * is_another
@@ -247,7 +213,7 @@ def test_a_board_that_stalls(tmp_path: Path, quiet_session: Path, stall: str) ->
         world.until(lambda: " 3 repeated" in world.ask("*TST?")[0])
     world.tones.takes = True
     world.finish()
-    assert bool(errors(world)) == (stall == "long")
+    assert bool(world.errors()) == (stall == "long")
     assert_like_undisturbed(world.journal(), quiet_session)
     world.close()
 
@@ -311,15 +277,8 @@ class Clinging(SimulatedListener):
     HELD_US = 10_000_000
     once = True
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        press = super().answer(tone_id, ear, frequency_hz, level_db_hl)
+    def answer(self, tone: Tone) -> Press | None:
+        press = super().answer(tone)
         if press is None or not self.once:
             return press
         self.once = False
@@ -335,7 +294,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
     world.until(lambda: is_told(world, "error", number=106))
     assert state(world).startswith("state=paused")
     words = '106,"button 1 is held down; the test is paused: let go of it, then SESS:CONT"'
-    assert errors(world) == [words]
+    assert world.errors() == [words]
 
     def goes_on() -> bool:
         world.ask("SESS:CONT")  # at once paused again until the button is up
@@ -360,7 +319,7 @@ def test_a_button_that_is_let_go_of_before_the_next_tone_is_over_pauses_nothing(
     world = begin(tmp_path, listener)
     world.until(lambda: "presentation=5" in state(world) or is_told(world, "error", number=106))
     assert "once" in vars(listener), "it was held"
-    assert errors(world) == []
+    assert world.errors() == []
     world.close()
 
 
@@ -406,7 +365,7 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
     world.finish()
     world.run(S)
     assert [tone.cut for tone in world.board.played] == [True]
-    (error,) = errors(world)
+    (error,) = world.errors()
     said = str(tmp_path / "session-000001.journal"), "cannot be written: File too large (EFBIG)"
     words = (*said, f"records 0 to {first - 1} safe", "session 1 is left as it is")
     assert error.startswith("-250,")
@@ -424,7 +383,7 @@ def test_a_session_goes_on_when_the_disk_has_room_again(
     small = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=disk))
     small.begin(SETTINGS)
     small.finish()
-    (error,) = errors(small)
+    (error,) = small.errors()
     assert "cannot be written" in error
     assert "it goes on at the next start" in error
     small.close()
@@ -461,7 +420,7 @@ def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, quiet_session
     world.finish()
 
     assert "state=finished" in state(world)
-    (error,) = errors(world)
+    (error,) = world.errors()
     assert error.startswith("-241,")
     assert "is gone" in error
     assert_like_undisturbed(world.journal(), quiet_session)

@@ -18,9 +18,9 @@ from firmware_py.firmware import (
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
+from firmware_py.platform.clock import SystemWaiting
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_TONE_GENERATOR
 from firmware_py.platform.version import full_version
-from firmware_py.platform.waiting import SystemWaiting
 from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session

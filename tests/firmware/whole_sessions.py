@@ -9,7 +9,7 @@ from unittest import mock
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.head import USUAL, Head
-from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
+from device.simulator.listener import Listener, Press, SimulatedListener, Tone
 from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.journal import read_journal
@@ -23,6 +23,8 @@ from firmware_py.terms.settings import Settings
 ONE_EAR: Final = {
     "ears": "left", "tones_max": 20, "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0,
 }  # fmt: skip
+AWAKE, ASLEEP, ANSWERS_EVERYTHING = "awake", "asleep", "answers everything"
+EAGER: Final = Press(delay_us=150_000, hold_us=100_000)
 ONE_WHOLE_EAR: Final = {"ears": "left", "tones_max": 20}
 
 
@@ -58,27 +60,21 @@ def of_no_commit() -> Iterator[None]:
     version.full_version.cache_clear()
 
 
-class Leaves(Listener):
-    """Somebody who presses nothing while away."""
+class Moody(Listener):
+    """Somebody who is not always there, presses whatever comes, or hears nothing by bone."""
 
-    def __init__(self, listener: Listener, away: bool = False) -> None:
-        self._listener = listener
-        self.away = away
+    def __init__(self, listener: Listener, mood: str = AWAKE, *, hears_bone: bool = True) -> None:
+        self.listener = listener
+        self.mood = mood
+        self.hears_bone = hears_bone
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        press = self._listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
-        return None if self.away else press
+    def answer(self, tone: Tone) -> Press | None:
+        if self.mood == ASLEEP or (tone.by_bone and not self.hears_bone):
+            return None
+        return EAGER if self.mood == ANSWERS_EVERYTHING else self.listener.answer(tone)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        press = self._listener.spontaneous_press(after_id, slot)
-        return None if self.away else press
+        return None if self.mood == ASLEEP else self.listener.spontaneous_press(after_id, slot)
 
 
 def records_of(path: Path, kind: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ PACKAGES: Final = ("firmware_py", "device", "host_tools")
 FURTHER: Final = ("tomllib", "csv")
 MEMORY: Final = Path("/dev/shm")  # files there are no work for a disk
 ALL: Final = "all"
-WALL_SECONDS_MAX: Final = 300  # an input, wherever it hangs; `Tries` knows of most, and sooner
+WALL_SECONDS_MAX: Final = 300  # an input, wherever it hangs; `tries` knows of most, and sooner
 MEGABYTES_MAX: Final = 1024  # with coverage and Numba; the firmware itself has a limit of its own
 
 # Arrays here are small: to share them out among threads takes longer than to compute.
@@ -37,7 +37,7 @@ def compiled_modules() -> list[str]:
 with atheris.instrument_imports(include=[*PACKAGES, *FURTHER], exclude=compiled_modules()):
     from firmware_py.inference.kernel import prepare
     from tests.fuzz.targets import TARGETS
-    from tests.fuzz.tries import Tries
+    from tests.fuzz.tries import tries
 
 
 def main() -> int:
@@ -75,7 +75,7 @@ def fuzz(name: str, inputs: int, seed: int) -> None:
             f"-rss_limit_mb={MEGABYTES_MAX}",
             f"-artifact_prefix={found}/", "-print_final_stats=1", "-print_pcs=0", "-verbosity=0",
         ]  # fmt: skip
-        atheris.Setup([name, str(begin), str(found), *options], Tries(target, directory))
+        atheris.Setup([name, str(begin), str(found), *options], tries(target, directory))
         print(f"fuzzing {name}")
         atheris.Fuzz()
 

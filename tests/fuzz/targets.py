@@ -16,6 +16,7 @@ from typing import Any, Final
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import audiogram_named
+from device.simulator.listener import Listener
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import (
@@ -82,7 +83,7 @@ def board(data: bytes, _directory: Path) -> None:
     A line that begins with ``+`` or ``-`` is a button that goes down or up, of two the one that its
     length says. No tone is louder than the limit, and none ends but the one that began.
     """
-    it = SimulatedBoard(_Nobody(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
+    it = SimulatedBoard(Listener(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
     sounding = ""
     for now_s, line in enumerate(_frames(data)):
         now_us = now_s * SECOND_US // 3
@@ -128,14 +129,6 @@ def aid(data: bytes, _directory: Path) -> None:
                 case AidGone(why):
                     assert why.isprintable()
                     it.connect()
-
-
-class _Nobody:
-    def hears(self, *_: object) -> None:
-        return None
-
-    def __getattr__(self, _name: str) -> Callable[..., None]:
-        return self.hears
 
 
 def _frames(data: bytes) -> Iterator[bytes]:
@@ -242,42 +235,29 @@ def _content(records: Iterable[dict[str, Any]]) -> bytes:
 # Files
 
 
-def configuration(data: bytes, directory: Path) -> None:
-    """A configuration is taken, or refused by name."""
-    _refuse_by_name(read_configuration, ConfigurationError, data, directory / "wrong.toml")
+def by_name(
+    read: Callable[[Path], object], error: type[Exception], name: str
+) -> Callable[[bytes, Path], None]:
+    """Return the check that a file of this name is taken, or refused by name."""
+
+    def check(data: bytes, directory: Path) -> None:
+        path = directory / name
+        path.write_bytes(data)
+        words = name
+        try:
+            read(path)
+        except error as refusal:
+            words = str(refusal)
+        assert name in words
+        assert len(words) < 4 * INPUT_BYTES_MAX, "a message is for people"
+
+    return check
 
 
-def calibration(data: bytes, directory: Path) -> None:
-    """A calibration is taken, or refused by name."""
-    _refuse_by_name(read_calibration, CalibrationError, data, directory / "wrong.toml")
-
-
-def audiograms(data: bytes, directory: Path) -> None:
-    """The first row of a table of audiograms is taken, or refused by name."""
-    path = directory / "wrong.csv"
-
-    def read(_path: Path) -> object:
-        return audiogram_named(f"{path}:1")
-
-    _refuse_by_name(read, AudiogramError, data, path)
-
-
-def population(data: bytes, directory: Path) -> None:
-    """A table of ears is taken, or refused by name."""
-    _refuse_by_name(read_population, PopulationError, data, directory / "wrong.csv")
-
-
-def _refuse_by_name(
-    read: Callable[[Path], object], error: type[Exception], data: bytes, path: Path
-) -> None:
-    path.write_bytes(data)
-    words = path.name
-    try:
-        read(path)
-    except error as refusal:
-        words = str(refusal)
-    assert path.name in words
-    assert len(words) < 4 * INPUT_BYTES_MAX, "a message is for people"
+configuration = by_name(read_configuration, ConfigurationError, "wrong.toml")
+calibration = by_name(read_calibration, CalibrationError, "wrong.toml")
+audiograms = by_name(lambda path: audiogram_named(f"{path}:1"), AudiogramError, "wrong.csv")
+population = by_name(read_population, PopulationError, "wrong.csv")
 
 
 def prior(data: bytes, _directory: Path) -> None:

@@ -4,6 +4,8 @@ import itertools
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,16 @@ SALT: Final = bytes(SALT_BYTES)
 OLD: Final = str(PinHash.of("1234", SALT))
 MARK: Final = "\ufeff"  # with which some editors begin a file
 SECONDS: Final = 1798108200  # 2026-12-24T10:30:00Z
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Be where the time of day is another one than UTC, which a clock without a zone tells."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "XXX-9")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @pytest.mark.parametrize(
@@ -42,7 +54,9 @@ SECONDS: Final = 1798108200  # 2026-12-24T10:30:00Z
         ('[card]\nconsole = "both"', "pin=no"),  # the firmware says so
     ],
 )
-def test_the_card_is_told_what_the_firmware_reads(tmp_path: Path, text: str, told: str) -> None:
+def test_the_card_is_told_what_the_firmware_reads(
+    tmp_path: Path, elsewhere: None, text: str, told: str
+) -> None:
     path = tmp_path / "gp-pta.toml"
     for mark in ("", MARK):
         path.write_bytes((mark + text).encode())

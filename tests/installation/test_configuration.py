@@ -17,46 +17,42 @@ from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.settings import CONDUCTS, Settings
 
 
-def test_every_table_and_key_may_be_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text("")
-    assert read_configuration(path) == Configuration()
+def configuration_of(place: Path, text: str) -> Configuration:
+    path = place / "device.toml"
+    path.write_text(text)
+    return read_configuration(path)
 
 
-def test_what_is_said_is_taken(tmp_path: Path) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text(
-        "[device]\nreconnect_s = 5\nmemory_reserve_mb = 0\nevents = true\n"
-        '[test]\nears = "left"\nseed = 9\n'
-    )
-    assert read_configuration(path) == Configuration(
-        Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0, seed=9
-    )
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", Configuration()),  # every table and key may be left out
+        # What the system of a card reads is let pass.
+        ('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\nboard_report = true\n',
+         Configuration()),
+        (
+            "[device]\nreconnect_s = 5\nmemory_reserve_mb = 0\nevents = true\n"
+            '[test]\nears = "left"\nseed = 9\n',
+            Configuration(
+                Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0, seed=9
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_is_taken(tmp_path: Path, text: str, wanted: Configuration) -> None:
+    assert configuration_of(tmp_path, text) == wanted
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
     tmp_path: Path, conduct: str
 ) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text(f'[test]\nconduct = "{conduct}"\ntones_max = 50\n')
-    test = read_configuration(path).test
+    text = f'[test]\nconduct = "{conduct}"\ntones_max = 50\n'
+    test = configuration_of(tmp_path, text).test
     found = {name: getattr(test, name) for name in CONDUCTS[conduct]}
 
     assert test.conduct == conduct
     assert found == {**CONDUCTS[conduct], "tones_max": 50}
-
-
-def test_what_the_system_of_a_card_reads_is_let_pass(tmp_path: Path) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\nboard_report = true\n')
-    assert read_configuration(path) == read_configuration(_empty(tmp_path))
-
-
-def _empty(place: Path) -> Path:
-    path = place / "empty.toml"
-    path.touch()
-    return path
 
 
 @pytest.mark.parametrize(
@@ -118,28 +114,23 @@ def _empty(place: Path) -> Path:
     ],
 )
 def test_what_is_wrong_is_named_with_what_is_allowed(tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text(text)
     with pytest.raises(ConfigurationError) as refusal:
-        read_configuration(path)
-    assert str(refusal.value).startswith(f"{path}: ")
-    assert words in str(refusal.value)
-    assert "4711" not in str(refusal.value).removeprefix(str(path)), "a PIN is not repeated"
+        configuration_of(tmp_path, text)
+    named, _, said = str(refusal.value).partition(": ")
+    assert (named, words in said) == (f"{tmp_path}/device.toml", True), said
+    assert "4711" not in said, "a PIN is not repeated"
 
 
 def test_the_hash_of_a_pin_is_taken(tmp_path: Path) -> None:
     stored = PinHash.of("4711", b"s" * SALT_BYTES)
-    path = tmp_path / "device.toml"
-    path.write_text(f'[console]\npin = "{stored}"\n')
-    assert read_configuration(path).pin == stored
+    assert configuration_of(tmp_path, f'[console]\npin = "{stored}"\n').pin == stored
 
 
 def test_keys_are_read_from_where_the_configuration_is(tmp_path: Path) -> None:
     for name in ("seal.key", "p.key"):
         make_key_file(tmp_path / name)
-    path = tmp_path / "device.toml"
-    path.write_text('[journal]\nseal_key = "seal.key"\npseudonym_key = "p.key"\n')
-    configuration = read_configuration(path)
+    text = '[journal]\nseal_key = "seal.key"\npseudonym_key = "p.key"\n'
+    configuration = configuration_of(tmp_path, text)
 
     assert configuration.seal_key == SealKey(read_key_file(tmp_path / "seal.key"))
     assert configuration.pseudonym_key == read_key_file(tmp_path / "p.key")
@@ -161,11 +152,10 @@ def test_keys_are_read_from_where_the_configuration_is(tmp_path: Path) -> None:
     ],
 )
 def test_without_the_key_it_was_told_nothing_begins(tmp_path: Path, line: str, words: str) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text(f"[journal]\n{line}\n")
     with pytest.raises(ConfigurationError) as refusal:
-        read_configuration(path)
-    assert str(refusal.value).startswith(f"{path}: {words.format(tmp_path)}")
+        configuration_of(tmp_path, f"[journal]\n{line}\n")
+    wanted = f"{tmp_path}/device.toml: {words.format(tmp_path)}"
+    assert str(refusal.value).startswith(wanted)
 
 
 def test_a_pseudonym_stands_for_an_identifier_and_for_no_other() -> None:

@@ -79,53 +79,46 @@ def test_a_device_that_can_start_has_a_line_for_every_part(
     assert bench.check() == 0, "nothing is kept open"
 
 
+def tear(*_: object, **__: object) -> None:
+    raise EOFError("Ran out of input")
+
+
 @pytest.mark.parametrize(
     ("spoil", "code", "part", "words"),
     [
         (
-            lambda bench: bench.configure("[test]\ntones_mx = 30\n"), 2, "configuration",
+            lambda bench, _: bench.configure("[test]\ntones_mx = 30\n"), 2, "configuration",
             "[test] 'tones_mx' is not a known key; did you mean",
         ),
-        (lambda bench: bench.configure("[test\n"), 2, "configuration", "is not TOML"),
+        (lambda bench, _: bench.configure("[test\n"), 2, "configuration", "is not TOML"),
         (
-            lambda bench: setattr(bench, "console", "/dev/there-is-none"), 2, "console",
+            lambda bench, _: setattr(bench, "console", "/dev/there-is-none"), 2, "console",
             "cannot open '/dev/there-is-none': No such file or directory",
         ),
         (
-            lambda bench: setattr(bench, "console", "/etc/hostname"), 2, "console",
+            lambda bench, _: setattr(bench, "console", "/etc/hostname"), 2, "console",
             "cannot open '/etc/hostname': it is no serial port",
         ),
-        (lambda bench: bench.data.touch(), 4, "disk", "data' cannot be written: File exists"),
+        (lambda bench, _: bench.data.touch(), 4, "disk", "data' cannot be written: File exists"),
+        (
+            lambda _, patch: patch.setattr(Disk, "free_bytes", lambda *_: of_test(Settings()) - 1),
+            4, "disk", "kB are free on the disk, and ",
+        ),
+        (
+            lambda _, patch: patch.setattr(estimator, "ThresholdEstimator", tear), 1, "kernels",
+            "EOFError: Ran out of input",
+        ),
     ],
 )  # fmt: skip
 def test_a_part_at_fault_is_named(
-    bench: Bench, capsys: pytest.CaptureFixture[str], spoil: Callable[[Bench], object],
-    code: int, part: str, words: str,
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Bench, pytest.MonkeyPatch], object], code: int, part: str, words: str,
 ) -> None:  # fmt: skip
-    spoil(bench)
+    spoil(bench, monkeypatch)
 
     assert bench.check() == code
     ((name, said),) = faults_of(capsys.readouterr().out).items()
     assert (name, words in said) == (part, True), said
-
-
-def test_a_data_directory_that_is_full_is_at_fault(
-    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Disk, "free_bytes", lambda *_: of_test(Settings()) - 1)
-    assert bench.check() == 4
-    assert "kB are free on the disk, and " in faults_of(capsys.readouterr().out)["disk"]
-
-
-def test_kernels_that_do_not_run_are_at_fault(
-    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def tear(*_: object, **__: object) -> None:
-        raise EOFError("Ran out of input")
-
-    monkeypatch.setattr(estimator, "ThresholdEstimator", tear)
-    assert bench.check() == 1
-    assert faults_of(capsys.readouterr().out) == {"kernels": "EOFError: Ran out of input"}
 
 
 def test_the_first_fault_decides_and_the_others_are_named(

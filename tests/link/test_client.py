@@ -1,13 +1,13 @@
 """The client against the simulated board, over a line that loses and spoils what it carries."""
 
 import itertools
-import random
 from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.faults import FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
@@ -52,28 +52,21 @@ def make_client() -> Client:
 
 
 class Line:
-    """Carries bytes both ways in time steps, and may drop, garble, double and delay whole lines."""
+    """Carries bytes both ways in time steps, and may drop, garble and double whole lines."""
 
-    def __init__(self, client: Client, board: SimulatedBoard, fault_rate: float = 0.0) -> None:
-        self.client, self.board = client, board
-        self.chance = random.Random(11)
-        self.fault_rate = fault_rate
+    def __init__(
+        self, client: Client, board: SimulatedBoard, fault_rate: float = 0.0, seed: int = 11
+    ) -> None:
+        self.client = client
+        rates = dict.fromkeys(("drop", "garble", "duplicate"), fault_rate / 3.0)
+        self._rates, self._seed = FaultRates(**rates), seed
         self.now_us = 0
         self.notices: list[Notice] = []
+        self.plug(board)
 
-    def spoil(self, data: bytes) -> bytes:
-        out = b""
-        for line in data.splitlines(keepends=True):
-            if self.chance.random() >= self.fault_rate:
-                out += line
-                continue
-            match self.chance.randrange(3):
-                case 1:
-                    at = self.chance.randrange(len(line))
-                    out += line[:at] + bytes([line[at] ^ 4]) + line[at + 1 :]
-                case 2:
-                    out += line + line
-        return out
+    def plug(self, board: SimulatedBoard) -> None:
+        self.board = board
+        self._cable = FaultyBoard(board, self._rates, self._seed)
 
     def run(self, duration_us: int) -> list[Notice]:
         end_us = self.now_us + duration_us
@@ -81,10 +74,8 @@ class Line:
         while self.now_us < end_us:
             self.now_us += STEP_US
             self.notices += self.client.advance(self.now_us)
-            self.board.advance(self.now_us)
-            self.board.receive(self.spoil(self.client.transmit()), self.now_us)
-            incoming = self.spoil(self.board.transmit())
-            self.notices += self.client.receive(incoming, self.now_us)
+            self._cable.receive(self.client.transmit(), self.now_us)
+            self.notices += self.client.receive(self._cable.transmit(), self.now_us)
         return self.notices[fresh:]
 
     def board_events(self) -> list[BoardEvent]:
@@ -215,7 +206,7 @@ def test_what_a_board_can_do_is_forgotten_with_it() -> None:
     line = connect(2_000_000)
     line.client.disconnect()
     assert not line.client.press_ends
-    line.board = OldBoard(make_board().hand.listener, boot=0xB008)
+    line.plug(OldBoard(make_board().hand.listener, boot=0xB008))
     line.board.advance(line.now_us)
     line.client.connect(line.now_us)
     line.client.play(BY_PRESS)

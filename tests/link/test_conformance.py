@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import firmware_py.link
+from device.simulator.listener import Listener
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import EVENTS_KEPT_MAX, HOST_SILENCE_US
@@ -51,16 +52,8 @@ RIGHT: dict[str, dict[str, str | int]] = {
 OK: Answer = ("ok", {})
 
 
-class Nobody:
-    def answer(self, *_question: object) -> None:
-        return None
-
-    def spontaneous_press(self, *_question: object) -> None:
-        return None
-
-
 def product(limit_dbfs: float = 0.0, has_noise: bool = True) -> tuple[SimulatedBoard, Press]:
-    board = SimulatedBoard(Nobody(), boot=BOOT, output_limit_dbfs=limit_dbfs, has_noise=has_noise)
+    board = SimulatedBoard(Listener(), boot=BOOT, output_limit_dbfs=limit_dbfs, has_noise=has_noise)
     return board, board.server.button
 
 

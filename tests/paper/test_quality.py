@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Press, SimulatedListener
+from device.simulator.listener import Press, SimulatedListener, Tone
 from device.simulator.world import World
 from firmware_py.ear.retest import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB, Retest
 from firmware_py.findings.checks import set_aside
@@ -72,10 +72,9 @@ class _LateListener(SimulatedListener):
         super().__init__(audiogram_named("N1"), lapse_rate=0.0, seed=3)
         self._tones: set[str] = set()
 
-    def answer(self, tone_id: str, *about: Any, **more: Any) -> Press | None:
-        """Answer every tone but the first."""
-        self._tones.add(tone_id)
-        return super().answer(tone_id, *about, **more) if len(self._tones) > 1 else None
+    def answer(self, tone: Tone) -> Press | None:
+        self._tones.add(tone.tone_id)
+        return super().answer(tone) if len(self._tones) > 1 else None
 
 
 @pytest.mark.usefixtures("quick_disk")

@@ -35,12 +35,23 @@ class Times:
         return self.clock.now_us() - before_us
 
 
-def test_its_time_is_the_boards_however_slow() -> None:
+@pytest.mark.parametrize(
+    "passing",  # of the board, in us; of the world, in s; and of the clock
+    [
+        ((10_000, 0.04, 10_000), (10_000, 50.0, 10_000), (0, 50.0, 0)),  # the board's, if slow
+        ((-6_000_000, 1.0, 0), (5_000, 1.0, 5_000)),  # a board that begins anew
+        # One that stands still for ever: it goes on with the world, and with the board later on.
+        ((0, STANDSTILL_S_MAX, 0), (0, 2.0, 2_000_000), (0, 3.0, 3_000_000),
+         (10_000, 3.0, 10_000), (0, STANDSTILL_S_MAX, 0)),
+    ],
+)  # fmt: skip
+def test_its_time_is_the_boards_and_never_goes_backwards(
+    passing: tuple[tuple[float, float, int], ...],
+) -> None:
     times = Times()
-    assert times.pass_by(10_000, 0.04) == 10_000
-    assert times.pass_by(10_000, 50.0) == 10_000
-    assert times.pass_by(0, 50.0) == 0
     assert times.clock.of_wire() is times.clock
+    for board_us, world_s, passed_us in passing:
+        assert times.pass_by(board_us, world_s) == passed_us
 
 
 def test_it_waits_no_longer_than_a_board_that_keeps_up_takes() -> None:
@@ -51,32 +62,12 @@ def test_it_waits_no_longer_than_a_board_that_keeps_up_takes() -> None:
     assert times.clock.seconds_until(now_us) == 0.0
 
 
-def test_where_the_board_stands_still_for_ever_it_goes_on_with_the_world() -> None:
-    times = Times()
-    assert times.pass_by(0, STANDSTILL_S_MAX) == 0
-    assert times.pass_by(0, 2.0) == 2_000_000
-    assert times.pass_by(0, 3.0) == 3_000_000
-    assert times.pass_by(10_000, 3.0) == 10_000, "and with the board when that does"
-    assert times.pass_by(0, STANDSTILL_S_MAX) == 0
-
-
-def test_it_never_goes_backwards_when_a_board_begins_anew() -> None:
-    times = Times()
-    assert times.pass_by(-6_000_000, 1.0) == 0
-    assert times.pass_by(5_000, 1.0) == 5_000
-
-
-def test_who_has_the_file_sees_the_time(tmp_path: Path) -> None:
+def test_who_has_the_file_sees_the_time_and_none_that_is_half_written(tmp_path: Path) -> None:
     path = tmp_path / "board-time"
     with BoardTime.make(path) as told, BoardTime.open(path) as seen:
         assert seen.us() == 0
         told.tell(2.0**40 + 0.5)
         assert seen.us() == 2**40
-
-
-def test_a_time_that_is_half_written_is_not_taken(tmp_path: Path) -> None:
-    path = tmp_path / "board-time"
-    with BoardTime.make(path) as told, BoardTime.open(path) as seen:
         told.tell(5_000)
         assert seen.us() == 5_000
         with path.open("rb+") as file:

@@ -202,17 +202,26 @@ def test_a_file_with_a_second_name_is_not_changed_unless_it_is_a_journal(
     assert outside.read_bytes() == b"not yours\n"
 
 
-def test_a_saved_cut_is_written_through_no_link(data: DataDirectory, outside: Path) -> None:
+TORN = b'{"n": 1, "sy'
+
+
+def torn_journal(data: DataDirectory) -> tuple[Path, int]:
+    """Make a journal that ends in the middle of a line; return it, and where the line begins."""
     path = data.journal_path(1)
     JournalWriter.create(path, {}).close()
-    whole, torn = path.stat().st_size, b'{"n": 1, "sy'
-    path.write_bytes(path.read_bytes() + torn)
+    whole = path.stat().st_size
+    path.write_bytes(path.read_bytes() + TORN)
+    return path, whole
+
+
+def test_a_saved_cut_is_written_through_no_link(data: DataDirectory, outside: Path) -> None:
+    path, whole = torn_journal(data)
     path.with_name(f"{path.name}.part").symlink_to(outside)
     path.with_name(f"{path.name}.cut-{whole}").symlink_to(outside)
     journal, _ = JournalWriter.resume(path)
     journal.close()
     assert outside.read_bytes() == b"not yours\n"
-    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
+    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == TORN
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, full, hollow])
@@ -220,16 +229,13 @@ def test_what_lies_where_a_cut_is_to_be_saved_keeps_no_journal_from_going_on(
     data: DataDirectory, make: Callable[[Path], object]
 ) -> None:
     """Nor a new one from beginning: the number of a cut is not used again."""
-    path = data.journal_path(1)
-    JournalWriter.create(path, {}).close()
-    whole, torn = path.stat().st_size, b'{"n": 1, "sy'
-    path.write_bytes(path.read_bytes() + torn)
+    path, whole = torn_journal(data)
     for name in (f"cut-{whole}", f"cut-{whole}.2.part", "cut-7"):
         make(path.with_name(f"{path.name}.{name}"))
     journal, recovered = JournalWriter.resume(path)
     journal.close()
-    assert recovered.torn_bytes == len(torn)
-    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
+    assert recovered.torn_bytes == len(TORN)
+    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == TORN
     make(data.path / "session-000002.journal.cut-9")
     assert data.next_number() == 3
     assert data.journals() == [path]

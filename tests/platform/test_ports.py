@@ -3,12 +3,14 @@
 import os
 import select
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import serial
 
+from firmware_py.platform.clock import POLL_S, SystemWaiting
 from firmware_py.platform.ports import (
     DRAIN_LOOK_S,
     UNSENT_BYTES_MAX,
@@ -218,10 +220,13 @@ def test_a_port_that_cannot_tell_is_written_to_once_at_a_time(
     assert port.is_full
 
 
-def test_a_port_that_vanishes_is_named_once(pty: Pty, port: Port) -> None:
+@pytest.mark.parametrize("use", [lambda port: port.read(), lambda port: port.write(b"hello\n")])
+def test_a_port_that_vanishes_is_named_once(
+    pty: Pty, port: Port, use: Callable[[Port], object]
+) -> None:
     pty.hang_up()
     with pytest.raises(PortError) as loss:
-        port.read()
+        use(port)
     assert f"console: {pty.name!r} is gone: " in str(loss.value)
     assert not port.is_open
     assert port.read() == b""
@@ -242,14 +247,6 @@ def test_another_end_that_hangs_up_is_noticed_where_its_lines_tell(
 
     assert seen == [False, False, False, True, False, False]
     assert not port.has_hung_up()
-
-
-def test_a_port_that_vanishes_while_it_is_written_to(pty: Pty, port: Port) -> None:
-    pty.hang_up()
-    with pytest.raises(PortError, match="is gone"):
-        port.write(b"hello\n")
-    port.close()
-    port.close()
 
 
 def test_a_port_without_a_descriptor_is_a_port_as_well() -> None:
@@ -281,3 +278,20 @@ def test_a_port_is_opened_with_the_rate_of_the_wire(monkeypatch: pytest.MonkeyPa
     Port("/dev/ttyAMA0", "console").open()
 
     assert asked == [115_200]
+
+
+@pytest.mark.parametrize(("ports", "waited_s"), [(0, 60.0), (1, POLL_S)])
+def test_a_port_without_a_descriptor_is_looked_at_again_and_again(
+    ports: int, waited_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def look(*about: Any) -> tuple[list[int], list[int], list[int]]:
+        asked.append(about[-1])
+        return [], [], []
+
+    monkeypatch.setattr(select, "select", look)
+    waiting = SystemWaiting()
+    waiting.wait([Port("loop://", "")] * ports, 60.0)
+    waiting.close()
+    assert asked == [waited_s]

@@ -50,67 +50,34 @@ def checkout(tmp_path: Path) -> Path:
     return made
 
 
-def on_a_branch(checkout: Path) -> Path:
-    return checkout
-
-
-def on_a_branch_in_a_folder(checkout: Path) -> Path:
-    git(checkout, "switch", "--quiet", "--create", "some/thing", "first")
-    return checkout
-
-
-def at_a_commit(checkout: Path) -> Path:
-    git(checkout, "switch", "--quiet", "--detach", "first")
-    return checkout
-
-
-def pack(checkout: Path) -> Path:
-    git(checkout, "tag", "-a", "-m", "of two", "second")  # its line is followed by another
-    git(checkout, "pack-refs", "--all", "--prune")
-    assert not (checkout / ".git/refs/heads/main").exists()
-    return checkout
-
-
-def pack_and_go_on(checkout: Path) -> Path:
-    pack(checkout)
-    git(checkout, "commit", "--quiet", "--allow-empty", "-m", "three")
-    return checkout
-
-
-def worktree(checkout: Path) -> Path:
-    git(checkout, "worktree", "add", "--quiet", "-b", "other", "../tree", "first")
-    assert (checkout.parent / "tree/.git").is_file()
-    return checkout.parent / "tree"
-
-
-def worktree_of_packs(checkout: Path) -> Path:
-    made = worktree(checkout)
-    git(checkout, "pack-refs", "--all", "--prune")
-    return made
-
-
-def submodule(checkout: Path) -> Path:
-    whole = checkout.parent / "whole"
-    whole.mkdir()
-    git(whole, "init", "--quiet")
-    allowed = ("-c", "protocol.file.allow=always")
-    git(whole, *allowed, "submodule", "--quiet", "add", str(checkout), "part")
-    assert "../" in (whole / "part/.git").read_text()
-    return whole / "part"
+PACK: Final = ("tag -a -m two second", "pack-refs --all --prune")  # a line follows that of a tag
+TREE: Final = ("worktree add --quiet -b other ../tree first",)
+# What Git is told there, and where a commit is asked for then.
+WAYS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "on a branch": ((), "checkout"),
+    "on a branch in a folder": (("switch --quiet --create some/thing first",), "checkout"),
+    "at a commit": (("switch --quiet --detach first",), "checkout"),
+    "packed": (PACK, "checkout"),
+    "packed, and gone on": ((*PACK, "commit --quiet --allow-empty -m three"), "checkout"),
+    "worktree": (TREE, "tree"),
+    "worktree of packs": ((*TREE, "pack-refs --all --prune"), "tree"),
+    "submodule": (
+        ("init --quiet ../whole",
+         "-C ../whole -c protocol.file.allow=always submodule --quiet add {} part"),
+        "whole/part",
+    ),
+}  # fmt: skip
 
 
 @needs_git
-@pytest.mark.parametrize(
-    "make",
-    [
-        on_a_branch, on_a_branch_in_a_folder, at_a_commit, pack, pack_and_go_on, worktree,
-        worktree_of_packs, submodule,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("way", WAYS)
 def test_the_commit_of_a_checkout_is_what_git_says(
-    checkout: Path, make: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+    checkout: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = make(checkout)
+    commands, place = WAYS[way]
+    for command in commands:
+        git(checkout, *command.format(checkout).split())
+    root = checkout.parent / place
     wanted = git(root, "rev-parse", "HEAD")[:COMMIT_DIGITS]
     monkeypatch.setattr(subprocess, "Popen", None)  # it is read, and Git is not run
     assert commit_of(root) == wanted
@@ -121,58 +88,30 @@ def test_without_git_and_without_a_build_no_commit_is_known(tmp_path: Path) -> N
     assert with_commit(DEV, commit_of(tmp_path)) == DEV
 
 
-def loop(git_directory: Path) -> None:
-    (git_directory / "HEAD").write_text("ref: HEAD\n")
+@needs_git
+@pytest.mark.parametrize(
+    "head",
+    [b"ref: HEAD\n", b"ref: refs/heads/none\n", b"4711\n", b"ref: \0\xff\n", b"a" * 1_000_000],
+)
+def test_what_names_no_commit_is_none(checkout: Path, head: bytes) -> None:
+    (checkout / ".git/HEAD").write_bytes(head)
+    assert commit_of(checkout) == ""
 
 
-def nowhere(git_directory: Path) -> None:
-    (git_directory / "HEAD").write_text("ref: refs/heads/none\n")
-
-
-def no_commit(git_directory: Path) -> None:
-    (git_directory / "HEAD").write_text("4711\n")
-
-
-def no_path(git_directory: Path) -> None:
-    (git_directory / "HEAD").write_bytes(b"ref: \0\xff\n")
-
-
-def endless(git_directory: Path) -> None:
-    (git_directory / "HEAD").write_bytes(b"a" * 1_000_000)
-
-
-def a_directory(git_directory: Path) -> None:
-    (git_directory / "HEAD").unlink()
-    (git_directory / "HEAD").mkdir()
-
-
-def hollow_out(git_directory: Path) -> None:
-    shutil.rmtree(git_directory)
-    git_directory.mkdir()
-
-
-def a_file_that_leads_nowhere(git_directory: Path) -> None:
-    shutil.rmtree(git_directory)
-    git_directory.write_text("gitdir: /nonexistent\n")
-
-
-def a_dangling_link(git_directory: Path) -> None:
-    shutil.rmtree(git_directory)
-    link(git_directory)
+def a_directory(place: Path) -> None:
+    (place / "HEAD").mkdir(parents=True)
 
 
 @needs_git
 @pytest.mark.parametrize(
-    "spoil",
-    [
-        loop, nowhere, no_commit, no_path, endless, a_directory, hollow_out,
-        a_file_that_leads_nowhere, a_dangling_link,
-    ],
-)  # fmt: skip
+    "put",
+    [a_directory, Path.mkdir, lambda place: place.write_text("gitdir: /nonexistent\n"), link],
+)
 def test_what_cannot_be_read_of_git_is_no_commit(
-    checkout: Path, spoil: Callable[[Path], None]
+    checkout: Path, put: Callable[[Path], object]
 ) -> None:
-    spoil(checkout / ".git")
+    shutil.rmtree(checkout / ".git")
+    put(checkout / ".git")
     assert commit_of(checkout) == ""
 
 

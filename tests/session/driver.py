@@ -7,10 +7,11 @@ once.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 from device.simulator.hearing import BoardClock, SimulatedTest
-from device.simulator.listener import Ear, Noise, Press
+from device.simulator.listener import Listener as SomeListener
+from device.simulator.listener import Press, Tone
 from firmware_py.ear.agenda import Ask
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
@@ -36,17 +37,7 @@ CLOCK: Final = BoardClock(began_us=7_654_321_000, gains_ppm=250)
 Reaction = int | tuple[int, int] | None
 
 
-class Tone(NamedTuple):
-    """What a listener hears, or does not."""
-
-    number: int
-    ear: Ear
-    frequency_hz: float
-    level_db_hl: float
-    noise: Noise | None = None
-
-
-class Listener:
+class Listener(SomeListener):
     """Reacts in the same way to all, unless it says otherwise; presses in no pause."""
 
     reaction: ClassVar[Reaction] = None
@@ -58,22 +49,12 @@ class Listener:
         """Say how it reacts to a catch trial, of which no other listener would know."""
         return self.reaction
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        reaction = self.to_tone(Tone(int(tone_id), ear, frequency_hz, level_db_hl, noise))
+    def answer(self, tone: Tone) -> Press | None:
+        reaction = None if tone.by_bone else self.to_tone(tone)
         if reaction is None:
             return None
         delay_us, button = _both(reaction)
         return Press(delay_us, HOLD_US, button)
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        return None
 
 
 def _both(reaction: int | tuple[int, int]) -> tuple[int, int]:
@@ -122,15 +103,16 @@ def two_ears(**levels_db_hl: float) -> Ears:
 
 @dataclass(frozen=True)
 class Hears(Listener):
-    """Presses for the tones of which this is true."""
+    """Presses for the tones of which this is true, and in such silences."""
 
     hears: Callable[[Tone], bool]
+    in_silence: Callable[[int], bool] = lambda _number: False
 
     def to_tone(self, tone: Tone) -> Reaction:
         return REACTION_US if self.hears(tone) else None
 
     def to_silence(self, number: int) -> Reaction:
-        return None
+        return REACTION_US if self.in_silence(number) else None
 
 
 @dataclass(frozen=True)
@@ -151,7 +133,7 @@ class Driver(SimulatedTest):
     def __init__(
         self,
         settings: Settings | None = None,
-        listener: Listener | None = None,
+        listener: SomeListener | None = None,
         *,
         wire_us: int = 20 * MS,
         highest_db_hl: Highest = no_limit,
@@ -173,7 +155,7 @@ class Driver(SimulatedTest):
         assert not self.shared, "others ask this test: run another to go on with"
         actions = super().feed(event, after_us)
         for action in actions:
-            if isinstance(action, CatchTold):
+            if isinstance(action, CatchTold) and isinstance(self.listener, Listener):
                 reaction = self.listener.to_silence(action.number)
                 if reaction is not None:
                     delay_us, button = _both(reaction)
@@ -247,7 +229,7 @@ def familiar(ear: EarTest) -> EarTest:
 
 
 @lru_cache(SHARED_MAX)
-def run_to_end(settings: Settings, listener: Listener, **about: Any) -> Driver:
+def run_to_end(settings: Settings, listener: SomeListener, **about: Any) -> Driver:
     """A test that was run to its end, once for all who ask for it."""
     driver = Driver(settings, listener, **about)
     driver.run()
@@ -255,7 +237,7 @@ def run_to_end(settings: Settings, listener: Listener, **about: Any) -> Driver:
     return driver
 
 
-def run_left_ear(listener: Listener, **values: Any) -> Driver:
+def run_left_ear(listener: SomeListener, **values: Any) -> Driver:
     return run_to_end(Settings(**{"ears": "left", **values}), listener)
 
 

@@ -1,13 +1,13 @@
 """When nobody seems to listen: the test breaks off, checks, asks again, and judges itself."""
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from device.simulator.listener import Tone
 from firmware_py.ear.agenda import Ask
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.course import end_check, next_presentation, take_answer
@@ -32,15 +32,12 @@ from firmware_py.terms.words import say
 from tests.budget import quick
 from tests.said import reason_words
 from tests.session.driver import (
-    REACTION_US,
     AlwaysPresses,
     Driver,
     Hears,
     Listener,
     NeverPresses,
-    Reaction,
     S,
-    Tone,
     flat,
     run_left_ear,
     run_to_end,
@@ -171,22 +168,11 @@ def test_who_presses_whatever_is_played_could_not_be_tested() -> None:
     assert found["why"] == [{"code": "presses-anyway"}]
 
 
-@dataclass(frozen=True)
-class Learns(Listener):
-    """Presses all the time until the check, and listens from then on."""
-
-    until: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        return REACTION_US if tone.number <= self.until or tone.level_db_hl >= 25.0 else None
-
-    def to_silence(self, number: int) -> Reaction:
-        return REACTION_US if number <= self.until else None
-
-
 def test_who_understands_the_task_at_the_check_is_tested() -> None:
     """A silence without a press, and then a tone with one, pass it."""
-    driver = run_left_ear(Learns(to_check(AlwaysPresses()).test.number))
+    until = to_check(AlwaysPresses()).test.number
+    learns = Hears(lambda tone: tone.number <= until or tone.level_db_hl >= 25.0, until.__ge__)
+    driver = run_left_ear(learns)
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device.simulator.listener import Tone
 from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.presenting.presenter import PAUSE_BEFORE
 from firmware_py.session import masking
@@ -25,16 +26,7 @@ from firmware_py.terms.tells import UnmaskedTold, VoidTold
 from firmware_py.terms.words import say
 from tests.budget import examples, quick
 from tests.said import reason_words
-from tests.session.driver import (
-    REACTION_US,
-    Driver,
-    Ears,
-    Listener,
-    Reaction,
-    Tone,
-    replayed,
-    run_to_end,
-)
+from tests.session.driver import REACTION_US, Driver, Ears, Listener, Reaction, replayed, run_to_end
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 

@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from device.simulator.listener import Tone
 from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.ear.course import next_presentation
 from firmware_py.ear.listening import LATE_TONES_MAX
@@ -78,7 +79,6 @@ from tests.session.driver import (
     Listener,
     NeverPresses,
     Reaction,
-    Tone,
     flat,
     replayed,
     run_to_end,

@@ -29,15 +29,7 @@ FALSE_WORDS: Final = (
 
 
 class WatchedAid(SimulatedAid):
-    """An aid that looks at what it is told, and when.
-
-    Parameters
-    ----------
-    number : int
-        Which of the two fits it has.
-    person : str
-        For whom that is.
-    """
+    """An aid with one of the two fits, for a person, that looks at what it is told, and when."""
 
     def __init__(self, number: int, person: str) -> None:
         super().__init__(fit=FITS[number % len(FITS)], person=person)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.terms.events import Paused
 from firmware_py.terms.person import Person
 from tests.journal.simulated_disk import SimulatedDisk
-from tests.simulation.simulated_clock import BEGAN_US
+from tests.simulation.machine import BEGAN_US
 from tests.simulation.watch import WatchedFirmware
 from tests.simulation.watched_board import WatchedBoard, WatchedServer
 
@@ -118,6 +119,11 @@ def have(thing: Any, **changes: Any) -> None:
     vars(thing).update(changes)
 
 
+def having(path: str, **changes: Any) -> Spoil:
+    """Have a part of a firmware, or what hangs on it, with other attributes or methods."""
+    return lambda parts: have(attrgetter(path)(parts), **changes)
+
+
 def wrap(thing: Any, name: str, *, before: Any = None, after: Any = None) -> None:
     """Have something done before or after a method, with its arguments."""
     method = getattr(thing, name)
@@ -211,30 +217,10 @@ def pausing(parts: Parts) -> None:
     wrap(parts.runner, "advance", before=pause)
 
 
-def trusting(parts: Parts) -> None:
-    """Go on with a test however long ago it was left."""
-    have(parts.runner.absence, within_s=math.inf)
-
-
-def keeping(parts: Parts) -> None:
-    """Keep what one operator has set for the next one."""
-    have(parts.operator, _operator_left=lambda _: None)
-
-
-def confusing(parts: Parts) -> None:
-    """Take every hearing aid for that of the tuning."""
-    have(parts.firmware.tuner, differences=list)
-
-
 def mistaking(parts: Parts) -> None:
     """Take everybody for the same person."""
     begin = parts.runner.begin
     have(parts.runner, begin=lambda settings, _: begin(settings, Person(identifier="P-9")))
-
-
-def standing(parts: Parts) -> None:
-    """Let no time pass for a test."""
-    have(parts.runner, advance=lambda: None, seconds_to_wait=lambda: None)
 
 
 def slandering(words: str) -> Spoil:
@@ -271,46 +257,12 @@ def tire(parts: Parts) -> None:
     wrap(parts.firmware, "step", after=end)
 
 
-def lazy(parts: Parts) -> None:
-    """Begin no test."""
-
-    def refuse(*_: object) -> None:
-        raise ConsoleError(SETTINGS_CONFLICT, "not today")
-
-    have(parts.runner, begin=refuse)
-
-
-def spinning(parts: Parts) -> None:
-    """Never wait."""
-    have(parts.firmware, _wait=lambda: parts.firmware._waiting.wait([], 0.0))
-
-
-def unprotect(parts: Parts) -> None:
-    """Do without the PIN what needs it."""
-    have(parts.lock, require=lambda: None)
-
-
-def lock_at_once(parts: Parts) -> None:
-    """Forget at once that the PIN was given."""
-    wrap(parts.lock, "require", after=parts.lock.lock)
-
-
 def taking_any_pin_for(pin: str) -> Spoil:
     def spoil(parts: Parts) -> None:
         enter = parts.lock.enter
         have(parts.lock, enter=lambda _typed: enter(pin))
 
     return spoil
-
-
-def hurry(parts: Parts) -> None:
-    """Look at one PIN after the other."""
-    wrap(parts.operator, "serve", before=lambda: have(parts.lock, _wait_until_s=0.0))
-
-
-def forgetful(parts: Parts) -> None:
-    """Count wrong PINs only until the power goes."""
-    have(parts.lock, _wrong=WrongPins(), _wait_until_s=0.0)
 
 
 class LooseKey(SealKey):
@@ -320,21 +272,41 @@ class LooseKey(SealKey):
         return super().seal("", body)
 
 
-def loosely_sealed(parts: Parts) -> None:
-    """Seal every line for itself."""
-    have(parts.data, seal_key=LooseKey(parts.data.seal_key.secret))
-
-
-def unseal(parts: Parts) -> None:
-    """Seal nothing, whatever key is given."""
-    have(parts.data, seal_key=None)
-
-
-def uncalibrate(parts: Parts) -> None:
-    """Play and say nominal levels, whatever calibration is given."""
-    have(parts.runner, _calibration=NO_CALIBRATION)
-
-
 def withhold(word: str) -> Spoil:
     """Never tell the supervisor this: `ready`, `alive` or `ending`."""
     return lambda parts: have(parts.supervisor, **{word: lambda _words: None})
+
+
+def refuse(*_: object) -> None:
+    raise ConsoleError(SETTINGS_CONFLICT, "not today")
+
+
+lazy = having("runner", begin=refuse)
+trusting = having("runner.absence", within_s=math.inf)  # goes on with a test of long ago
+keeping = having("operator", _operator_left=lambda _: None)  # settings, for the next operator
+confusing = having("firmware.tuner", differences=list)  # takes every aid for that of the tuning
+standing = having("runner", advance=lambda: None, seconds_to_wait=lambda: None)
+unprotect = having("lock", require=lambda: None)
+unseal = having("data", seal_key=None)
+uncalibrate = having("runner", _calibration=NO_CALIBRATION)
+
+
+def spinning(parts: Parts) -> None:
+    have(parts.firmware, _wait=lambda: parts.firmware._waiting.wait([], 0.0))
+
+
+def lock_at_once(parts: Parts) -> None:
+    wrap(parts.lock, "require", after=parts.lock.lock)
+
+
+def forgetful(parts: Parts) -> None:
+    """Count wrong PINs only until the power goes."""
+    have(parts.lock, _wrong=WrongPins(), _wait_until_s=0.0)
+
+
+def hurry(parts: Parts) -> None:
+    wrap(parts.operator, "serve", before=lambda: have(parts.lock, _wait_until_s=0.0))
+
+
+def loosely_sealed(parts: Parts) -> None:
+    have(parts.data, seal_key=LooseKey(parts.data.seal_key.secret))

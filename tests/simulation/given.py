@@ -28,12 +28,7 @@ ON_FILE: Final = {
 
 
 def check_seals(name: str, content: bytes) -> None:
-    """Check that a journal is sealed to its end with the key that its header names, or not at all.
-
-    Raises
-    ------
-    Violation
-    """
+    """Check that a journal is sealed with the key that its header names, or not at all."""
     lines = content.splitlines(keepends=True)
     by_name = {key.name: key for key in SEAL_KEYS}
     key = by_name.get(json.loads(lines[0]).get("seal_key", ""))

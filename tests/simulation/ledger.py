@@ -36,8 +36,6 @@ VIA_BONE = 1  # on the wire
 
 @dataclass
 class Page:
-    """What is known of one journal."""
-
     content: bytes = b""  # was on the disk at some time, and so has to stay
     header: dict[str, Any] = field(default_factory=dict)
     marks: list[tuple[str, int, str]] = field(default_factory=list)  # of inputs, in order
@@ -99,7 +97,6 @@ class Page:
                 self.anew, self.moved = False, not self.anew
 
     def _forget_place(self) -> None:
-        """Take in that a vibrator came off, if there was one."""
         self.moved = False
         if self.vibrator_at:
             self.vibrator_at = None
@@ -124,7 +121,6 @@ class Page:
 
 
 def _near(frequency_hz: float, other_hz: float) -> bool:
-    """Return whether two tones are half an octave apart at most."""
     return other_hz / math.sqrt(2.0) <= frequency_hz <= other_hz * math.sqrt(2.0)
 
 
@@ -223,13 +219,7 @@ def _at(curve: dict[str, float], frequency_hz: float) -> float:
 
 
 class Ledger:
-    """Looks at the disk from outside the firmware.
-
-    Attributes
-    ----------
-    given : list of (name of a seal key, content of a calibration)
-        One for each start of the firmware; "" and None for none.
-    """
+    """Looks at the disk from outside; `given`: key and calibration of each start."""
 
     def __init__(self) -> None:
         self.given: list[tuple[str, dict[str, Any] | None]] = []

@@ -30,13 +30,7 @@ DELAY_S_MAX: Final = 600
 
 
 class Lock:
-    """Checks that nothing protected is done without the PIN, and that guesses cost time.
-
-    Parameters
-    ----------
-    disk_keeps : bool
-        Whether the disk never fails in this story, so that wrong ones count over a start too.
-    """
+    """Checks that nothing protected is done without the PIN, and that guesses cost time."""
 
     def __init__(self, disk_keeps: bool) -> None:
         self._disk_keeps = disk_keeps
@@ -49,7 +43,6 @@ class Lock:
         self._begun |= line.startswith(START)
 
     def restart(self) -> None:
-        """Take in that the firmware has begun anew."""
         self.close()
         self._begun = False
         if not self._disk_keeps:
@@ -60,13 +53,6 @@ class Lock:
         self.is_open = False
 
     def look_at(self, now_us: int, right: bool) -> None:
-        """Take in that the firmware looks at a PIN.
-
-        Raises
-        ------
-        Violation
-            It is too soon after a wrong one.
-        """
         if now_us < self._next_us:
             raise Violation(
                 f"a PIN is looked at {(self._next_us - now_us) / S:.1f} s too early after "
@@ -78,13 +64,6 @@ class Lock:
             self._next_us = now_us + delay_s * S
 
     def take_answer(self, now_us: int, line: str, answer: str) -> None:
-        """Take in what a line was answered.
-
-        Raises
-        ------
-        Violation
-            It was done without the PIN, or refused in spite of it.
-        """
         if line.startswith(ENTER):
             self._enter(now_us, line, answer)
         elif line == "SYST:LOCK":
@@ -117,7 +96,6 @@ class WatchedPin(PinHash):
 
     @classmethod
     def that_tells(cls, told: Callable[[bool], None]) -> Self:
-        """Return the operator's PIN."""
         digest = hashlib.pbkdf2_hmac("sha256", PIN.encode(), SALT, ITERATIONS)
         return cls(ITERATIONS, SALT, digest, told)
 

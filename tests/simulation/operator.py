@@ -51,22 +51,7 @@ class Asked:
 
 
 class Operator:
-    """Starts tests, looks how they go, and does what the story says.
-
-    Parameters
-    ----------
-    chance : Random
-    settings : dict
-        Of the tests.
-    talkative : bool
-        Whether to have everything told.
-    send : callable
-        Takes bytes for the port.
-    lock : Lock or None
-        What the operator has the PIN for; None: none is needed.
-    seconds : Seconds
-        Knows who is tested.
-    """
+    """Starts tests, looks how they go, and does what the story says."""
 
     def __init__(
         self, chance: random.Random, settings: dict[str, Any], talkative: bool,
@@ -118,12 +103,10 @@ class Operator:
         self._send(sent + self._chance.choice((b"\n", b"\r", b"\r\n")))
 
     def nonsense(self, now_us: int, chance: random.Random) -> None:
-        """Send a few lines at once."""
         for _ in range(chance.randint(1, 4)):
             self.say(now_us, chance.choice(NONSENSE))
 
     def change_settings(self, now_us: int, chance: random.Random) -> None:
-        """Set something for the next test, allowed or not."""
         name, value = chance.choice(
             (("level_max_db_hl", 130), ("level_max_db_hl", 70), ("tones_max", 21), ("pulses", 0),
              ("catch_rate", 0.5), ("stop_half_width_db", 20), ("seed", 5), ("nothing", 1))

@@ -41,8 +41,6 @@ COUNTS: Final = ("dropped", "garbled", "delayed", "duplicated", "merged")  # in 
 
 @dataclass
 class Outcome:
-    """What came of a run."""
-
     # of all sessions that were finished, by number
     results: dict[int, SessionResult] = field(default_factory=dict)
     lives: int = 0
@@ -61,13 +59,7 @@ class Outcome:
 class Run:
     """One device in one world, from its first start until it has finished a session in good health.
 
-    Parameters
-    ----------
-    story : Story
-    firmware : type of WatchedFirmware, optional
-    board : type of WatchedBoard, optional
-    disk : type of SimulatedDisk, optional
-        Broken ones, to see that it is noticed.
+    Firmware, board and disk may be broken ones, to see that it is noticed.
     """
 
     def __init__(
@@ -86,13 +78,6 @@ class Run:
         self.world.at(story.safety_s, self._heal)
 
     def live(self) -> Outcome:
-        """Live it through.
-
-        Raises
-        ------
-        Violation
-            A promise was broken.
-        """
         while not self._has_proven_itself():
             self._live_once()
         self._judge()
@@ -123,7 +108,6 @@ class Run:
         return self.world.healthy and self._count_completed() > self._complete_before
 
     def _count_completed(self) -> int:
-        """Return how many sessions have come to their own end."""
         self.world.ledger.look(self.world.disk)
         pages = self.world.ledger.pages.items()
         tests = (page for path, page in pages if path.name.startswith(SESSION))
@@ -190,7 +174,6 @@ class Run:
     # In the end
 
     def _judge(self) -> None:
-        """Replay every journal, and sum up."""
         world, outcome = self.world, self.outcome
         for path in world.disk.paths():
             if path.suffix == ".journal" and (page := world.ledger.pages.get(path)) and page.header:
@@ -249,12 +232,9 @@ def _is_of_the_firmware(thing: object) -> bool:
 
 
 def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
-    """Live a story through; where nothing changes the answers, the result is that without trouble.
+    """Live a story through.
 
-    Raises
-    ------
-    Violation
-        A promise was broken.
+    Where nothing changes the answers, the result is that without trouble.
     """
     run = Run(story, board=board)
     outcome = run.live()
@@ -268,7 +248,6 @@ def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
 
 
 def _calibration(run: Run) -> Any:
-    """Return the digest of the calibration of session 1, None if its levels are nominal."""
     page = run.world.ledger.page_of(1)
     assert page is not None
     return page.header["calibration"].get("digest")
@@ -285,7 +264,6 @@ def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
 
 
 def _boards_of(ear: EarResult) -> list[Reason]:
-    """Return that several boards played for an ear, if they did."""
     return [each for each in ear.reasons if each.code == Code.SEVERAL_BOARDS]
 
 

@@ -21,20 +21,12 @@ CONFIGURED: Final = {k: v for k, v in Settings().as_record().items() if k != BY_
 
 @dataclass
 class Begun:
-    """A session that was seen."""
-
     life: int  # of the firmware, in which it began
     identifier: str | None
 
 
 class Seconds:
-    """Knows who sits there, and judges what is said, recorded and played.
-
-    Parameters
-    ----------
-    now_us : callable
-        Returns the time of the world.
-    """
+    """Knows who sits there, and judges what is said, recorded and played."""
 
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._now_us = now_us
@@ -48,18 +40,15 @@ class Seconds:
 
     @property
     def identifier(self) -> str:
-        """Return what the operator calls who sits there."""
         return f"P-{self.person}"
 
     # The device
 
     def end(self) -> None:
-        """Take in that the firmware, or its power, is gone."""
         if self._ended_us is None:
             self._ended_us = self._now_us()
 
     def starts(self) -> None:
-        """Take in that it starts again."""
         away_us = 0 if self._ended_us is None else self._now_us() - self._ended_us
         self._life += 1
         self._asks, self._ended_us = away_us > AWAY_US_MIN, None
@@ -81,7 +70,6 @@ class Seconds:
     # The operator
 
     def operator_comes(self) -> None:
-        """Take in that the console has another end."""
         self._typed_settings = False
 
     def take_line(self, line: str) -> None:

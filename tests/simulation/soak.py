@@ -7,13 +7,12 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from tests.simulation.run import Outcome, check
-from tests.simulation.shrink import Parts, shrunk
 from tests.simulation.story import CABLE, Story, draw
 from tests.simulation.violation import Violation
 
@@ -21,14 +20,14 @@ SEEDS_AT_ONCE: Final = 10  # for a process
 SEEDS_A_LINE: Final = 500
 FAILURES_MAX: Final = 5  # more of them teach nothing
 
+Parts = tuple[frozenset[int], frozenset[str]]  # numbers of troubles, and what befalls a line
+
 
 def story_of(seed: int, *, bone: bool) -> Story:
-    """Return the story of a seed; `bone`: with a test by bone, whatever was drawn."""
     return draw(seed).by_bone() if bone else draw(seed)
 
 
 def outcome_of(seed: int, *, bone: bool) -> tuple[int, Outcome | str]:
-    """Return what came of a seed: an outcome, or why it failed."""
     try:
         return seed, check(story_of(seed, bone=bone))
     except Violation as violation:
@@ -69,6 +68,34 @@ def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
     return failures
 
 
+def shrunk(story: Story, fails: Callable[[Story], bool], runs_max: int = 200) -> Parts:
+    """Return what has to be kept of a story, so that it still fails.
+
+    Kind by kind at first, then one by one, until nothing more can be left out.
+    """
+    kept: Parts = frozenset(range(len(story.troubles))), frozenset[str](CABLE) & set(story.kinds())
+    runs = 0
+    while runs < runs_max:
+        for fewer in _fewer(story, kept):
+            runs += 1
+            if fails(story.only(*fewer)):
+                kept = fewer
+                break
+        else:
+            break
+    return kept
+
+
+def _fewer(story: Story, kept: Parts) -> Iterator[Parts]:
+    numbers, cable = kept
+    for kind in dict.fromkeys(story.troubles[number].kind for number in sorted(numbers)):
+        yield frozenset(n for n in numbers if story.troubles[n].kind != kind), cable
+    for name in sorted(cable):
+        yield numbers, cable - {name}
+    for number in sorted(numbers):
+        yield numbers - {number}, cable
+
+
 def _leave_control_c() -> None:
     """Have ^C end this process's work only when the first process says so."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -91,13 +118,11 @@ def report(story: Story, why: str, *, bone: bool) -> None:
 
 
 def command(seed: int, kept: Parts) -> str:
-    """Return the command that lives through a shortened story."""
     numbers, cable = ",".join(map(str, sorted(kept[0]))), ",".join(sorted(kept[1]))
     return f"python -m tests.simulation.soak --seed {seed} --troubles '{numbers}' --cable '{cable}'"
 
 
 def once(story: Story) -> int:
-    """Live through one story and say what comes of it."""
     print(story)
     try:
         outcome = check(story)
@@ -109,7 +134,6 @@ def once(story: Story) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run and return the exit code, 0 if nothing failed."""
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--seeds", type=int, default=2000, help="how many (default: 2000)")
     p.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")

@@ -1,7 +1,7 @@
 """What befalls a device in one run: drawn from a seed, printed, and cut down to what matters."""
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -167,8 +167,6 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Story:
-    """Everything that is chosen about a run."""
-
     seed: int  # of all luck that is not spelt out here
     settings: dict[str, Any]  # of the hearing tests
     # options of `SimulatedListener`, and the name of the audiogram; who has no head hears no bone
@@ -186,7 +184,6 @@ class Story:
 
     @property
     def keeps_answers(self) -> bool:
-        """Return whether all that goes wrong leaves the answers as they are."""
         pure = self.listener["false_alarm_rate"] == 0.0
         # Who is slow answers a tone by hand when the first of a test is heard.
         slow = self.listener.get("response_time_s", 0.0) > SLOW_S
@@ -196,7 +193,6 @@ class Story:
         return pure and not asks and not any(t.kind in change for t in self.troubles)
 
     def without_trouble(self) -> "Story":
-        """Return the same story with nothing going wrong."""
         return replace(self, safety_s=0.0, troubles=(), rates=FaultRates())
 
     def only(self, numbers: Collection[int], cable: Collection[str]) -> "Story":
@@ -206,10 +202,7 @@ class Story:
         return replace(self, troubles=kept, rates=FaultRates(**rates))
 
     def by_bone(self) -> "Story":
-        """Return the story with a test by bone as well, of a method and a calibration that can.
-
-        The listener has a head, and so hears by bone.
-        """
+        """Return the story by bone as well, of a method, calibration and head that can."""
         chance = random.Random(f"by bone {self.seed}")
         settings = {**self.settings, "profile": DEFAULT_PROFILE, "routes": AIR_AND_BONE}
         head = Head(
@@ -221,7 +214,6 @@ class Story:
         return replace(self, settings=settings, listener=listener, calibration=calibration)
 
     def kinds(self) -> list[str]:
-        """Return all kinds of trouble that there are, each once."""
         cable = [name for name in CABLE if getattr(self.rates, name)]
         return [*cable, *dict.fromkeys(t.kind for t in self.troubles)]
 
@@ -256,11 +248,8 @@ def draw(seed: int) -> Story:
         sorted(
             (
                 *_troubles(chance, safety_s),
-                *_misfits(random.Random(f"misfit {seed}"), safety_s),
-                *_seconds(random.Random(f"second {seed}"), safety_s),
+                *(trouble for draws in DRAWS for trouble in draws.of(seed, safety_s)),
                 *_of_aids(seed, safety_s),
-                *_of_others(random.Random(f"other {seed}"), safety_s),
-                *_fills(random.Random(f"fills {seed}"), safety_s),
             ),
             key=lambda trouble: trouble.at_s,
         )
@@ -345,32 +334,41 @@ def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
 
 
-def _misfits(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
-    # Most leave the answers as they are, so that the result can be compared.
-    kinds = [kind for kind in MISFITS if kind not in ANSWERS_CHANGE or chance.random() < 0.2]
-    allowed = chance.sample(kinds, chance.choice((1, 2, len(kinds))))
-    return _befalling(chance, allowed, chance.choice((0, 0, 1, 2, MISFITS_MAX)), safety_s)
+@dataclass(frozen=True)
+class Draws:
+    """Troubles that are drawn by a luck of their own: so many of these kinds, or of some of them.
+
+    Of kinds that change answers only a share is allowed, so that most results can be compared.
+    """
+
+    luck: str
+    kinds: Mapping[str, tuple[float, float]]
+    counts: tuple[int, ...]
+    some: tuple[int, ...] = ()  # numbers of kinds; (): always all
+    share: float = 1.0
+
+    def of(self, seed: int, safety_s: float) -> tuple[Trouble, ...]:
+        chance, allowed = random.Random(f"{self.luck} {seed}"), [*self.kinds]
+        if self.some:
+            allowed = [
+                k for k in allowed if k not in ANSWERS_CHANGE or chance.random() < self.share
+            ]
+            allowed = chance.sample(allowed, chance.choice((*self.some, len(allowed))))
+        return _befalling(chance, allowed, chance.choice(self.counts), safety_s)
 
 
-def _seconds(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
-    # As of misfits: most leave the answers as they are.
-    kinds = [kind for kind in SECONDS if kind not in ANSWERS_CHANGE or chance.random() < 0.1]
-    allowed = chance.sample(kinds, chance.choice((1, len(kinds))))
-    return _befalling(chance, allowed, chance.choice((0, 0, 1, 3)), safety_s)
+DRAWS: Final = (
+    Draws("misfit", MISFITS, (0, 0, 1, 2, MISFITS_MAX), (1, 2), 0.2),
+    Draws("second", SECONDS, (0, 0, 1, 3), (1,), 0.1),
+    Draws("other", OTHERS, (0, 0, 0, 1, 4)),
+    Draws("fills", FILLS, (0, 0, 0, 1, 2)),
+)
 
 
 def _of_aids(seed: int, safety_s: float) -> tuple[Trouble, ...]:
     chance = random.Random(f"aid {seed}")
     count = chance.randint(1, 4) if seed % AID_EVERY == 0 else 0
     return _befalling(chance, list(AIDS), count, safety_s)
-
-
-def _of_others(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
-    return _befalling(chance, list(OTHERS), chance.choice((0, 0, 0, 1, 4)), safety_s)
-
-
-def _fills(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
-    return _befalling(chance, list(FILLS), chance.choice((0, 0, 0, 1, 2)), safety_s)
 
 
 def _befalling(

@@ -10,8 +10,7 @@ import pytest
 from tests.budget import quick
 from tests.simulation.given import ON_FILE
 from tests.simulation.run import Run, check
-from tests.simulation.shrink import shrunk
-from tests.simulation.soak import command, main
+from tests.simulation.soak import command, main, shrunk
 from tests.simulation.stories import ONCE_BAD, QUIET
 from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, VIBRATORS, Story, Trouble, draw
 

@@ -13,13 +13,14 @@ from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.platform.data_directory import SESSION, TRIAL_NAME, TUNING, session_number
 from firmware_py.platform.room_on_disk import TO_END_BYTES
+from tests.firmware.whole_sessions import ANSWERS_EVERYTHING, ASLEEP, AWAKE
 from tests.journal.simulated_disk import FREE_BYTES, Fault, Laid, PowerLoss
 from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.given import DATA, ON_FILE, OUTSIDE, SEAL_KEYS
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
 from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, VIBRATORS, Trouble
-from tests.simulation.watched_board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
+from tests.simulation.watched_board import WatchedBoard
 from tests.simulation.world import LATE_US, World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})
@@ -33,7 +34,6 @@ JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
 def method_name(kind: str) -> str:
-    """Return the name of the method that is a kind of trouble: `disk_read_only`."""
     return kind.replace(" ", "_").replace("-", "_").lower()
 
 

@@ -48,24 +48,16 @@ class Surroundings(Protocol):
 
 
 class WatchedFirmware(Firmware):
-    """A firmware whose tests and reports are looked at.
-
-    Attributes
-    ----------
-    watch : Watch
-        Set before it runs.
-    """
+    """A firmware whose tests and reports are looked at."""
 
     watch: "Watch"
 
     @property
     def runner(self) -> Runner:
-        """Return what runs the tests."""
         return self._runner
 
     @property
     def tuner(self) -> Tuner | None:
-        """Return what runs the tunings."""
         return next((each for each in self._drivers if isinstance(each, Tuner)), None)
 
     def step(self) -> None:

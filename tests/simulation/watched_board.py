@@ -1,63 +1,19 @@
-"""A board that is watched while it plays, and a listener with moods."""
+"""A board that is watched while it plays."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from device.simulator.by_route import answer_of
-from device.simulator.listener import Ear, Listener, Noise, Press
+from device.simulator.listener import Listener, Press
 from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.terms.route import BONE, Route
+from firmware_py.terms.route import Route
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 
-AWAKE: Final = "awake"
-ASLEEP: Final = "asleep"
-ANSWERS_EVERYTHING: Final = "answers everything"
-EAGER: Final = Press(delay_us=150_000, hold_us=100_000)
-
 Played = Callable[["WatchedBoard"], None]
 Acknowledged = Callable[["WatchedBoard", int, int], None]
-
-
-class MoodyListener:
-    """Somebody who is not always there, or presses whatever comes, and hears nothing by bone."""
-
-    def __init__(self, listener: Listener) -> None:
-        self.listener = listener
-        self.mood = AWAKE
-
-    def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:  # fmt: skip
-        return self._answer(Route(ear), tone_id, (frequency_hz, level_db_hl), noise)
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        if self.mood == ASLEEP:
-            return None
-        return self.listener.spontaneous_press(after_id, slot)
-
-    def _answer(
-        self, route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None
-    ) -> Press | None:
-        if self.mood == ASLEEP:
-            return None
-        if self.mood == ANSWERS_EVERYTHING:
-            return EAGER
-        return answer_of(self.listener, route, tone_id, sound, noise)
-
-
-class MoodyHead(MoodyListener):
-    """The same by bone as well."""
-
-    def answer_by_bone(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:  # fmt: skip
-        return self._answer(Route(ear, BONE), tone_id, (frequency_hz, level_db_hl), noise)
 
 
 class WornClock:
@@ -69,7 +25,6 @@ class WornClock:
         self._wraps_at_us = 0
 
     def __call__(self, us: int) -> int:
-        """Return what it tells at a time of the board."""
         told_us = self._told_us + round(self._rate * (us - self._since_us))
         return told_us % self._wraps_at_us if self._wraps_at_us else told_us
 
@@ -93,13 +48,8 @@ class WatchedOutbox(MisfitOutbox):
 class WatchedServer(MisfitServer):
     """The program of a board whose events and acknowledgements are looked at as they happen.
 
-    Attributes
-    ----------
-    newest_met : int
-        The last event that there was when a host came: one that does not know the board passes
-        over everything up to it.
-    when_acknowledged : callable
-        Called when events are acknowledged: after the first number, up to the second.
+    `newest_met`: the last event that there was when a host came: one that does not know the board
+    passes over everything up to it.
     """
 
     outbox_type = WatchedOutbox
@@ -113,7 +63,6 @@ class WatchedServer(MisfitServer):
 
     @property
     def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
-        """Return verb and values of every event, by number."""
         assert isinstance(self.outbox, WatchedOutbox)
         return self.outbox.happenings
 
@@ -135,17 +84,7 @@ class WatchedServer(MisfitServer):
 class WatchedBoard(SimulatedBoard):
     """A board whose tones and acknowledgements are looked at as they happen.
 
-    Parameters
-    ----------
-    listener : Listener
-    boot : int
-    serial : str
-    has_noise : bool
-    truth : Calibration or None
-        How loud amplifier, earphones and vibrator are; None, and what it lacks: as nominal.
-    played, acknowledged : callable
-        Called when a tone begins, and when events are acknowledged: after the first number, up to
-        the second.
+    `truth`: how loud amplifier, earphones and vibrator are; None, and what it lacks: as nominal.
     """
 
     server: WatchedServer
@@ -172,12 +111,10 @@ class WatchedBoard(SimulatedBoard):
 
     @property
     def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
-        """Return verb and values of every event, by number."""
         return self.server.happened
 
     @property
     def newest_met(self) -> int:
-        """Return the last event that there was when a host came."""
         return self.server.newest_met
 
     def receive(self, data: bytes, now_us: int) -> None:

@@ -18,19 +18,19 @@ from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.sessions.session import HearingSession
+from tests.firmware.whole_sessions import AWAKE, Moody
 from tests.journal.simulated_disk import FREE_BYTES, PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
-from tests.simulation.manager import Manager, WatchedSupervisor
+from tests.simulation.machine import BEGAN_US, Manager, SimulatedClock, WatchedSupervisor
 from tests.simulation.operator import Operator
 from tests.simulation.seconds import RESUME_WITHIN_S, Seconds
-from tests.simulation.simulated_clock import BEGAN_US, SimulatedClock
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
-from tests.simulation.watched_board import AWAKE, MoodyHead, MoodyListener, WatchedBoard
+from tests.simulation.watched_board import WatchedBoard
 
 LATE_US: Final = 60 * S  # an answer may be so late when the disk or the machine is slow
 SETTLES_US: Final = 10 * S  # on a healthy device all that was late has come by then
@@ -44,26 +44,14 @@ BOARD_BEGAN_US: Final = 7_654_321  # how long a board is on before the host meet
 class World:
     """Everything but the firmware; it is also what the loop waits with.
 
-    Parameters
-    ----------
-    story : Story
-    board : type of WatchedBoard, optional
-        What kind of board it is.
-    disk : type of SimulatedDisk, optional
-        And what kind of disk.
-
     Attributes
     ----------
-    firmware : WatchedFirmware or None
-        The one that runs, if one does.
     healthy : bool
         Nothing goes wrong any more.
     was_slow : bool
         Disk or processor kept the firmware waiting for long: it may be killed for that.
     excused_until_us : float
         Until when the firmware may end by itself.
-    befallen : set of str
-        The kinds of trouble there were.
     reported : list of str
         Every error that the firmware told its operator, read or not.
     jumped_unseen : bool
@@ -120,8 +108,8 @@ class World:
         self._order = itertools.count()  # of those due at once
         self._begun: dict[Path, tuple[str, int]] = {}  # by journal: boot and newest event
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
-        moody = MoodyHead if "head" in story.listener else MoodyListener
-        self.listener = moody(self._person(**story.listener))
+        someone = self._person(**story.listener)
+        self.listener = Moody(someone, hears_bone="head" in story.listener)
         self._truth = ON_FILE[story.calibration].calibration
         self.boot_board()
 
@@ -130,7 +118,6 @@ class World:
         return SimulatedListener(audiogram_named(audiogram), **options)
 
     def another_person(self, audiogram: str) -> None:
-        """Have somebody else sit down, who hears otherwise."""
         self.seconds.person += 1
         told = {**self.story.listener, "audiogram": audiogram}
         self.listener.listener = self._person(**told)
@@ -138,7 +125,6 @@ class World:
     # What the firmware is started with
 
     def configuration(self) -> Configuration:
-        """Return the configuration of every start."""
         within_min = RESUME_WITHIN_S / 60.0
         if self.lock is None:
             return Configuration(seed=1, resume_within_min=within_min)
@@ -153,7 +139,6 @@ class World:
         return self.on_file
 
     def supervisor(self) -> WatchedSupervisor:
-        """Return what the next start tells how it is."""
         return WatchedSupervisor(self.manager, self.clock)
 
     def _pin_is_looked_at(self, right: bool) -> None:
@@ -163,12 +148,10 @@ class World:
     # Time
 
     def at(self, seconds: float, happen: Callable[[], None]) -> None:
-        """Have something happen at this time of the story."""
         at_us = BEGAN_US + microseconds(seconds)
         heapq.heappush(self._agenda, (at_us, next(self._order), happen))
 
     def after(self, seconds: float, happen: Callable[[], None]) -> None:
-        """Have something happen after so long."""
         self.at(self.clock.seconds + seconds, happen)
 
     def move(self, us: int) -> None:
@@ -330,7 +313,6 @@ class World:
     # The board
 
     def boot_board(self) -> None:
-        """Start the board anew: it forgets everything."""
         self._boots += 1
         self.board = self._board_type(
             self.listener, 0xB000 + self._boots, self.serial, self.has_noise,
@@ -434,7 +416,6 @@ class World:
             self.excused_until_us = self.clock.us + moment_us
 
     def heal(self) -> None:
-        """Have nothing go wrong any more: what follows is a healthy device."""
         self.healthy = True
         self.excuse()
         self.disk.heal()

@@ -10,9 +10,9 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import (
     Ear,
     Listener,
-    Noise,
     Press,
     SimulatedListener,
+    Tone,
     number_of,
 )
 from device.simulator.operator import NOBODY, Operator
@@ -25,27 +25,17 @@ RESPONSE_TIME_S = 0.4  # their median
 
 
 @dataclass(frozen=True)
-class TakingTurns:
+class TakingTurns(Listener):
     """Answers as the first of two listeners, and from a tone of this number on as the second."""
 
     first: Listener
     second: Listener
     since: int
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        """Say whether and when a tone is answered, with noise or without."""
-        listener = self._at(number_of(tone_id))
-        return listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+    def answer(self, tone: Tone) -> Press | None:
+        return self._at(tone.number).answer(tone)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        """Say whether and when the button is pressed in a slot in which nothing sounds."""
         return self._at(number_of(after_id) + 1).spontaneous_press(after_id, slot)
 
     def _at(self, number: int) -> Listener:

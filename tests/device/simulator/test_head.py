@@ -9,10 +9,9 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named, gaps_named
-from device.simulator.by_route import answer_of
 from device.simulator.earphones import Worn
 from device.simulator.head import OCCLUSION_DB, SLIP_DB, Head, Vibrator
-from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
+from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener, Tone, tone_by
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.terms.route import Route
 from host_tools.devices.simulation import add_board_arguments, listener_of
@@ -36,7 +35,13 @@ def sensation_db(
     tone_id: str = "1-1",
 ) -> float:
     someone = SimulatedListener(truths, head=head)
-    return someone.bone_sensation_db(tone_id, ear, frequency_hz, level_db_hl, noise)
+    return someone.bone_sensation_db(Tone(tone_id, ear, frequency_hz, level_db_hl, noise))
+
+
+def answer_by_bone(
+    someone: Listener, level_db_hl: float, noise: Noise | None = None, tone_id: str = "1-1"
+) -> Press | None:
+    return someone.answer(Tone(tone_id, "right", HZ, level_db_hl, noise, by_bone=True))
 
 
 SKULL_10: Final[dict[str, Any]] = {"skull_attenuation_db": 10.0}
@@ -51,7 +56,7 @@ def test_without_a_gap_bone_is_as_air() -> None:
     someone = SimulatedListener(ears(45.0, 45.0), head=Head(skull_attenuation_db=15.0))
     by_air = someone.probabilities("left", HZ, 45.0)[0]
     assert by_air == pytest.approx(0.5)
-    assert someone.bone_sensation_db("1-1", "left", HZ, 45.0, None) == pytest.approx(0.0)
+    assert someone.bone_sensation_db(Tone("1-1", "left", HZ, 45.0)) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(("asked", "own", "expected_db"), [("left", 90.0, 20.0), ("left", 5.0, 35)])
@@ -139,8 +144,8 @@ def test_swapped_earphones_occlude_the_ear_that_is_asked() -> None:
     truths, head = ears(40.0, math.inf), Head(occlusion_db=30.0)
     someone = SimulatedListener(truths, lapse_rate=0.0, false_alarm_rate=0.0, head=head)
     noise = Noise("left", HZ, -60.0)
-    assert someone.answer_by_bone("1-1", "right", HZ, 25.0, noise) is None
-    assert Worn(someone, swapped=True).answer_by_bone("1-1", "right", HZ, 25.0, noise)
+    assert answer_by_bone(someone, 25.0, noise) is None
+    assert answer_by_bone(Worn(someone, swapped=True), 25.0, noise)
 
 
 def test_a_vibrator_on_the_wrong_side_is_nearer_to_the_other_cochlea() -> None:
@@ -171,34 +176,28 @@ def test_a_dead_head_may_feel_what_it_does_not_hear() -> None:
 def test_answers_by_bone_are_as_sure_as_by_air_and_no_copies_of_them() -> None:
     someone = SimulatedListener(ears(20.0, 20.0), seed=3, head=Head({"right": 20.0}))
     ids = [f"1-{number}" for number in range(2000)]
-    by_bone = [bool(someone.answer_by_bone(tone, "right", HZ, 0.0)) for tone in ids]
-    by_air = [bool(someone.answer(tone, "right", HZ, 20.0)) for tone in ids]
+    by_bone = [bool(answer_by_bone(someone, 0.0, tone_id=tone_id)) for tone_id in ids]
+    by_air = [bool(someone.answer(Tone(tone_id, "right", HZ, 20.0))) for tone_id in ids]
     assert sum(by_bone) / len(ids) == pytest.approx(0.5, abs=0.035)
     assert sum(by_air) / len(ids) == pytest.approx(0.5, abs=0.035)
     assert sum(a == b for a, b in zip(by_air, by_bone, strict=True)) / len(ids) < 0.6
-    assert by_bone == [bool(someone.answer_by_bone(tone, "right", HZ, 0.0)) for tone in ids]
+    again = [bool(answer_by_bone(someone, 0.0, tone_id=tone_id)) for tone_id in ids]
+    assert by_bone == again
 
 
-def test_who_knows_no_bone_hears_none() -> None:
-    class Old(Listener):
-        def answer(self, *_: Any) -> Press:
-            return Press(1, 1)
-
-        def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-            return None
-
-    assert answer_of(Old(), Route("left"), "1-1", (HZ, 40.0)) is not None
-    assert answer_of(Old(), Route("left", "bone"), "1-1", (HZ, 40.0)) is None
-    assert answer_of(Worn(Old()), Route("left", "bone"), "1-1", (HZ, 40.0)) is None
+@pytest.mark.parametrize("transducer", ["air", "bone"])
+def test_a_route_says_how_a_tone_comes(transducer: str) -> None:
+    tone = tone_by(Route("left", transducer), "1-1", (HZ, 40.0))
+    assert tone == Tone("1-1", "left", HZ, 40.0, by_bone=transducer == "bone")
 
 
 def test_swapped_earphones_swap_the_noise_and_not_the_vibrator() -> None:
     truths = ears(0.0, math.inf)
     someone = SimulatedListener(truths, lapse_rate=0.0, false_alarm_rate=0.0)
     noise = Noise("left", HZ, 80.0)
-    assert someone.answer_by_bone("1-1", "right", HZ, 45.0, noise)
-    assert Worn(someone).answer_by_bone("1-1", "right", HZ, 45.0, noise)
-    assert Worn(someone, swapped=True).answer_by_bone("1-1", "right", HZ, 45.0, noise) is None
+    assert answer_by_bone(someone, 45.0, noise)
+    assert answer_by_bone(Worn(someone), 45.0, noise)
+    assert answer_by_bone(Worn(someone, swapped=True), 45.0, noise) is None
 
 
 @pytest.mark.parametrize(("via", "heard"), [(0, False), (1, True)])

@@ -1,7 +1,7 @@
 """Kinds of listeners: what is unusual about them, the same for the same seed and number."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from device.simulator.courses import (
     TIRING_TONES,
 )
 from device.simulator.kinds import KINDS, KINDS_WORDS, Course, KindError, kind_named
-from device.simulator.listener import EARS, SimulatedListener, number_of
+from device.simulator.listener import EARS, SimulatedListener, Tone, number_of
 from device.simulator.traces import TraceError, read_traces
 
 FLAT = dict.fromkeys(EARS, Audiogram((1000.0,), (50.0,)))
@@ -30,9 +30,9 @@ Table = Callable[..., Path]
 def table(tmp_path: Path) -> Table:
     """Answers of two listeners whose criterion swings, by so many SDs, once in 200 answers."""
 
-    def write(swing: float = 0.8, answers: int = 1000, header: str = "") -> Path:
+    def write(swing: float = 0.8, answers: int = 1000) -> Path:
         rng = np.random.default_rng(5)
-        lines = [header or "listener,block,condition,amplitude,signal,answer"]
+        lines = ["listener,block,condition,amplitude,signal,answer"]
         for listener in ("A", "B"):
             for block in (1, 2):
                 z = rng.choice([-1.0, 0.0, 1.0], answers)
@@ -60,8 +60,13 @@ def silences(someone: SimulatedListener, after: int, slots: int = 1000) -> float
     return float(np.mean([press is not None for press in presses]))
 
 
+def criteria_of(kind: str, numbers: Sequence[int]) -> list[float]:
+    course = Course(kind_named(kind), 3, 2.0)
+    return [course.at(number).criterion_db for number in numbers]
+
+
 def hears(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0) -> list[bool]:
-    return [someone.answer(f"a-{n}", "right", 1000.0, level_db_hl) is not None for n in numbers]
+    return [bool(someone.answer(Tone(f"a-{n}", "right", 1000.0, level_db_hl))) for n in numbers]
 
 
 @pytest.mark.parametrize(
@@ -183,41 +188,43 @@ def test_every_kind_is_among_the_words_and_can_be_named() -> None:
             assert kind_named(word).text == word
 
 
-def test_silent_for_good_is_from_a_tone_on_and_in_the_silences_after_it() -> None:
-    someone = listener("silent=12", false_alarm_rate=0.3)
-
-    assert all(hears(someone, range(1, 12), 120.0))
-    assert not any(hears(someone, range(12, 200), 120.0))
-    assert silences(someone, 10) > 0.2
-    assert silences(someone, 11) == 0.0
-
-
-def test_one_who_is_late_misses_the_first_tones_only() -> None:
-    assert hears(attentive("late=8"), range(1, 30), 120.0) == [False] * 8 + [True] * 21
-
-
-def test_where_nobody_is_nothing_is_pressed() -> None:
-    assert not any(hears(listener("nobody"), range(200), 120.0))
-    assert silences(listener("nobody", false_alarm_rate=0.9), 0) == 0.0
+@pytest.mark.parametrize(
+    ("kind", "level_db_hl", "heard"),
+    [
+        ("silent=12", 120.0, [True] * 11 + [False] * 19),  # for good
+        ("silent=12/20", 120.0, [True] * 11 + [False] * 8 + [True] * 11),
+        ("late=8", 120.0, [False] * 8 + [True] * 22),
+        ("nobody", 120.0, [False] * 30),
+        ("presser=1/0", -10.0, [True] * 30),
+    ],
+)
+def test_which_tones_are_answered(kind: str, level_db_hl: float, heard: list[bool]) -> None:
+    assert hears(attentive(kind), range(1, 31), level_db_hl) == heard
 
 
-def test_a_presser_answers_so_many_tones_and_silences_whatever_they_are() -> None:
+@pytest.mark.parametrize(
+    ("kind", "after", "share"),
+    [("silent=12", 10, 0.3), ("silent=12", 11, 0.0), ("nobody", 0, 0.0), ("presser=1/0", 3, 0.0),
+     ("presser=.9/.5/20", 18, 0.3), ("presser=.9/.5/20", 19, 0.5)],
+)  # fmt: skip
+def test_in_which_silences_is_pressed(kind: str, after: int, share: float) -> None:
+    someone = listener(kind, false_alarm_rate=0.3)
+    assert silences(someone, after) == pytest.approx(share, abs=0.07 if share else 0.0)
+
+
+def test_a_presser_answers_so_many_tones_whatever_they_are() -> None:
     someone = attentive("presser=.9/.5/20")
     faint = hears(someone, range(1, 2020), -10.0)
 
     assert faint.index(True) >= 19
     assert np.mean(faint[19:]) == pytest.approx(0.9, abs=0.03)
-    assert silences(someone, 18) == 0.0
-    assert silences(someone, 19) == pytest.approx(0.5, abs=0.07)
-    assert hears(listener("presser=1/0"), range(1, 50), -10.0) == [True] * 49
-    assert silences(listener("presser=1/0"), 3) == 0.0
 
 
 def test_a_repeated_answer_is_the_last_one() -> None:
     someone = attentive("repeating=.3")
     levels_db_hl = [-10.0, 120.0] * 500
     given = [
-        someone.answer(str(n), "right", 1000.0, level) is not None
+        bool(someone.answer(Tone(str(n), "right", 1000.0, level)))
         for n, level in enumerate(levels_db_hl)
     ]
 
@@ -227,12 +234,17 @@ def test_a_repeated_answer_is_the_last_one() -> None:
     assert all(given[n] == given[n - 1] for n in repeated)
 
 
-def test_one_who_tires_goes_evenly_to_the_end() -> None:
-    course = Course(kind_named("tiring=10"), 3, 2.0)
-
-    assert [course.at(n).criterion_db for n in (0, TIRING_TONES // 2, TIRING_TONES, 300)] == [
-        0.0, 5.0, 10.0, 10.0,
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "numbers", "criteria_db"),
+    [
+        ("tiring=10", (0, TIRING_TONES // 2, TIRING_TONES, 300), [0.0, 5.0, 10.0, 10.0]),
+        ("exaggerating=15", range(500), [15.0] * 500),
+    ],
+)
+def test_a_criterion_goes_evenly_or_stays(
+    kind: str, numbers: Sequence[int], criteria_db: list[float]
+) -> None:
+    assert criteria_of(kind, numbers) == criteria_db
 
 
 def test_uneven_noise_goes_from_the_low_value_to_the_high_one() -> None:
@@ -242,21 +254,16 @@ def test_uneven_noise_goes_from_the_low_value_to_the_high_one() -> None:
     assert noise_db == pytest.approx([1.0, 1.0, 8.0, 1.0 + 7.0 / 5.0])
     someone = attentive("uneven=1/8")
     missed = [
-        1.0 - np.mean([someone.answer(str(n), "left", f, 55.0) is not None for n in range(1000)])
+        1.0 - np.mean([bool(someone.answer(Tone(str(n), "left", f, 55.0))) for n in range(1000)])
         for f in (250.0, 8000.0)
     ]
     assert missed == pytest.approx([0.0, 0.266], abs=0.06)
 
 
-def test_one_who_exaggerates_answers_what_is_so_far_above_the_threshold() -> None:
-    criteria = [
-        [Course(kind_named(kind), 3, 2.0).at(n).criterion_db for n in range(500)]
-        for kind in ("exaggerating=15", "exaggerating=5/20")
-    ]
-
-    assert set(criteria[0]) == {15.0}
-    assert 5.0 < min(criteria[1]) < 6.0
-    assert 24.0 < max(criteria[1]) < 25.0
+def test_one_who_exaggerates_by_chance_does_so_within_two_bounds() -> None:
+    criteria_db = criteria_of("exaggerating=5/20", range(500))
+    assert 5.0 < min(criteria_db) < 6.0
+    assert 24.0 < max(criteria_db) < 25.0
 
 
 def test_an_accident_is_one_clear_tone_and_the_same_one_again() -> None:
@@ -272,8 +279,8 @@ def test_an_accident_is_one_clear_tone_and_the_same_one_again() -> None:
 def test_those_who_press_twice_do_so_soon_after_the_first_press() -> None:
     once, twice = listener("honest"), listener("twice")
     for n in range(200):
-        first = once.answer(str(n), "right", 1000.0, 50.0)
-        both = twice.answer(str(n), "right", 1000.0, 50.0)
+        tone = Tone(str(n), "right", 1000.0, 50.0)
+        first, both = once.answer(tone), twice.answer(tone)
         if first is None:
             assert both is None
             continue
@@ -332,25 +339,25 @@ def test_a_listener_with_recorded_traces_is_as_they_were(table: Table) -> None:
     assert Course(kind, 1, 2.0).at(NUMBERS_MAX).criterion_db == courses[0][0]
 
 
-def words_of_error(path: Path) -> str:
-    with pytest.raises(TraceError) as error:
-        read_traces(path)
-    return str(error.value)
-
-
-def test_what_is_no_table_of_answers_is_refused(table: Table) -> None:
-    header = "who,block,condition,amplitude,signal,answer"
-    assert "answers.csv: column listener is missing, wanted are" in words_of_error(
-        table(header=header)
-    )
-    assert "no block of 100 answers, wanted is at least one" in words_of_error(table(answers=90))
-
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("listener,", "who,", "answers.csv: column listener is missing, wanted are"),
+        ("A,1,1,", "A,1,1,0.0,1,maybe\nA,1,1,", "row 1: answer is 'maybe', allowed are 0 and 1"),
+        ("A,1,1,", "\udcff", "is not a CSV file in UTF-8"),
+        ("", None, "column listener, block, condition, amplitude, answer is missing"),
+    ],
+)
+def test_what_is_no_table_of_answers_is_refused(
+    table: Table, old: str, new: str | None, words: str
+) -> None:
     path = table()
-    lines = path.read_text("utf-8").splitlines()
-    path.write_text("\n".join([*lines[:2], "A,1,1,0.0,1,maybe", *lines[3:]]), encoding="utf-8")
-    assert "row 2: answer is 'maybe', allowed are 0 and 1" in words_of_error(path)
+    text = "" if new is None else path.read_text("utf-8").replace(old, new, 1)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(TraceError, match=words):
+        read_traces(path)
 
-    path.write_bytes(b"\xff\xfe")
-    assert "is not a CSV file in UTF-8" in words_of_error(path)
-    path.write_text("", encoding="utf-8")
-    assert "column listener, block, condition, amplitude, answer is missing" in words_of_error(path)
+
+def test_a_table_without_a_block_of_answers_is_refused(table: Table) -> None:
+    with pytest.raises(TraceError, match="no block of 100 answers, wanted is at least one"):
+        read_traces(table(answers=90))

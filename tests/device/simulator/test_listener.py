@@ -20,6 +20,7 @@ from device.simulator.listener import (
     Noise,
     Press,
     SimulatedListener,
+    Tone,
 )
 from tests.budget import quick
 
@@ -37,9 +38,16 @@ def listener(**parameters: Any) -> SimulatedListener:
     return SimulatedListener(EARS, **parameters, seed=seed)
 
 
+def presses_of(
+    someone: SimulatedListener, ear: Ear, level_db_hl: float, tones: int = TRIALS
+) -> list[Press]:
+    """Return the answers to so many tones of 1 kHz."""
+    answers = (someone.answer(Tone(f"t{i}", ear, 1000.0, level_db_hl)) for i in range(tones))
+    return [answer for answer in answers if answer is not None]
+
+
 def share_answered(someone: SimulatedListener, ear: Ear, level_db_hl: float) -> float:
-    answers = [someone.answer(f"t{i}", ear, 1000.0, level_db_hl) for i in range(TRIALS)]
-    return sum(answer is not None for answer in answers) / TRIALS
+    return len(presses_of(someone, ear, level_db_hl)) / TRIALS
 
 
 class TestAudiogram:
@@ -112,18 +120,16 @@ class TestPsychometricFunction:
             2: false_alarm + attentive * (above_lower - above_upper),
         }
 
-        answers = [someone.answer(f"t{i}", "right", 1000.0, level_db_hl) for i in range(TRIALS)]
+        buttons = [press.button for press in presses_of(someone, "right", level_db_hl)]
 
         for button, share in wanted.items():
-            pressed = sum(a is not None and a.button == button for a in answers) / TRIALS
+            pressed = buttons.count(button) / TRIALS
             tolerance = 4 * math.sqrt(share * (1 - share) / TRIALS) + 1e-12
             assert abs(pressed - share) < tolerance, f"button {button}, seed {SEED}"
 
     def test_without_a_dead_zone_the_second_button_is_never_pressed(self) -> None:
         someone = listener(false_alarm_rate=0.1)
-        answers = [someone.answer(f"t{i}", "right", 1000.0, 50.0) for i in range(TRIALS)]
-
-        assert {answer.button for answer in answers if answer is not None} == {1}
+        assert {press.button for press in presses_of(someone, "right", 50.0)} == {1}
 
     def test_a_dead_zone_turns_answers_only_where_it_lies(self) -> None:
         """The same chance decides: who was surely heard before is so still, far above."""
@@ -131,8 +137,8 @@ class TestPsychometricFunction:
         doubting = listener(false_alarm_rate=0.0, unsure_half_width_db=3.0)
         for i in range(500):
             level_db_hl = 70.0 + i % 30
-            question = (f"t{i}", "right", 1000.0, level_db_hl)
-            assert doubting.answer(*question) == plain.answer(*question)  # type: ignore[arg-type]
+            tone = Tone(f"t{i}", "right", 1000.0, level_db_hl)
+            assert doubting.answer(tone) == plain.answer(tone)
 
     def test_each_button_is_pressed_by_itself_at_the_same_rate(self) -> None:
         someone = listener(false_alarm_rate=0.2, unsure_half_width_db=5.0)
@@ -237,8 +243,7 @@ class TestConductiveLoss:
 class TestTimes:
     def test_response_times_are_log_normal_within_limits(self) -> None:
         someone = listener(false_alarm_rate=1.0)
-        answers = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(TRIALS)]
-        times_s = sorted(answer.delay_us * 1e-6 for answer in answers if answer is not None)
+        times_s = sorted(press.delay_us * 1e-6 for press in presses_of(someone, "left", 90.0))
         logs = [math.log(time_s) for time_s in times_s]
 
         assert len(times_s) == TRIALS
@@ -252,8 +257,8 @@ class TestTimes:
         def median_log(above_db: float) -> float:
             someone = listener(kind=Kind(response_time_slope=0.1))
             level_db_hl = EARS["left"].threshold_db_hl(1000.0) + above_db
-            answers = [someone.answer(f"t{i}", "left", 1000.0, level_db_hl) for i in range(TRIALS)]
-            return statistics.median(math.log(a.delay_us * 1e-6) for a in answers if a is not None)
+            presses = presses_of(someone, "left", level_db_hl)
+            return statistics.median(math.log(press.delay_us * 1e-6) for press in presses)
 
         at_2_sds, at_0, at_3, far = (median_log(above_db) for above_db in (4.0, 0.0, 6.0, 60.0))
         assert at_0 == pytest.approx(math.log(0.4), abs=0.03), f"seed {SEED}"
@@ -263,8 +268,7 @@ class TestTimes:
     @pytest.mark.parametrize("median_s", [RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX])
     def test_limits_hold_for_the_quickest_and_the_slowest(self, median_s: float) -> None:
         someone = listener(false_alarm_rate=1.0, response_time_s=median_s)
-        answers = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(200)]
-        times_us = {answer.delay_us for answer in answers if answer is not None}
+        times_us = {press.delay_us for press in presses_of(someone, "left", 90.0, 200)}
 
         assert min(times_us) >= 150_000
         assert max(times_us) <= 5_000_000
@@ -272,8 +276,7 @@ class TestTimes:
 
     def test_the_button_is_held_about_a_fifth_of_a_second(self) -> None:
         someone = listener(false_alarm_rate=1.0)
-        presses = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(500)]
-        holds_us = [press.hold_us for press in presses if press is not None]
+        holds_us = [press.hold_us for press in presses_of(someone, "left", 90.0, 500)]
 
         assert min(holds_us) >= 150_000
         assert max(holds_us) <= 250_000
@@ -290,19 +293,18 @@ class TestTimes:
 
 
 class TestPurity:
-    QUESTIONS = tuple((f"t{i}", 500.0 + 3 * i, 40.0 + i % 30) for i in range(200))
+    TONES = tuple(Tone(f"t{i}", "left", 500.0 + 3 * i, 40.0 + i % 30) for i in range(200))
 
     def test_order_and_repetition_change_nothing(self) -> None:
         first = listener()
-        answers = {q: first.answer(q[0], "left", q[1], q[2]) for q in self.QUESTIONS}
-        shuffled = list(self.QUESTIONS) * 2
+        answers = {tone: first.answer(tone) for tone in self.TONES}
+        shuffled = list(self.TONES) * 2
         random.Random(SEED).shuffle(shuffled)
         second = listener()
 
-        for question in shuffled:
-            second.spontaneous_press(question[0], 3)
-            again = second.answer(question[0], "left", question[1], question[2])
-            assert again == answers[question], f"seed {SEED}"
+        for tone in shuffled:
+            second.spontaneous_press(tone.tone_id, 3)
+            assert second.answer(tone) == answers[tone], f"seed {SEED}"
 
     @pytest.mark.parametrize("change", ["id", "ear", "frequency", "level", "seed"])
     def test_every_part_of_the_question_counts(self, change: str) -> None:
@@ -313,9 +315,8 @@ class TestPurity:
             prefix = "u" if changed and change == "id" else "t"
             frequency_hz = 1001.0 if changed and change == "frequency" else 1000.0
             level_db_hl = 60.5 if changed and change == "level" else 60.0
-            return [
-                someone.answer(f"{prefix}{i}", ear, frequency_hz, level_db_hl) for i in range(20)
-            ]
+            tones = [Tone(f"{prefix}{i}", ear, frequency_hz, level_db_hl) for i in range(20)]
+            return [*map(someone.answer, tones)]
 
         assert ask(False) == ask(False)
         assert not set(ask(False)) & set(ask(True))
@@ -324,13 +325,14 @@ class TestPurity:
         """Pinned: a journal of last year's demonstration has to replay."""
         someone = SimulatedListener(EARS, false_alarm_rate=1.0, seed=1)
 
-        assert someone.answer("r1", "left", 1000.0, 40.0) == PINNED_ANSWER
+        assert someone.answer(Tone("r1", "left", 1000.0, 40.0)) == PINNED_ANSWER
         assert someone.spontaneous_press("r1", 0) == PINNED_PRESS
 
     def test_a_whole_number_asks_the_same_as_its_float(self) -> None:
         someone = listener()
 
-        assert someone.answer("a", "left", 1000, 60) == someone.answer("a", "left", 1000.0, 60.0)
+        whole, same = Tone("a", "left", 1000, 60), Tone("a", "left", 1000.0, 60.0)
+        assert someone.answer(whole) == someone.answer(same)
 
 
 class TestParameters:

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 import serial
 
-from device.simulator.audiogram import Audiogram
-from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve_in_thread, stop_by_signals
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.link.frames import LineReader, decode, encode
+from tests.firmware.whole_sessions import a_listener
 from tests.link.example import TONE
 
 SPEED = 50.0  # a tone of 0.8 s is over in 16 ms
@@ -26,12 +25,8 @@ REPO = Path(__file__).parents[3]
 
 
 def a_board(speed: float) -> SimulatedBoard:
-    flat = Audiogram((1000.0,), (20.0,))
-    listener = SimulatedListener(
-        {"left": flat, "right": flat}, lapse_rate=0.0, false_alarm_rate=0.0
-    )
     # A hundred times as patient as a real board: the test machine may be busy.
-    return SimulatedBoard(listener, host_silence_us=round(100e6 * speed))
+    return SimulatedBoard(a_listener("N1"), host_silence_us=round(100e6 * speed))
 
 
 class Port:
@@ -140,28 +135,21 @@ def test_without_a_pty_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PROGRAM = """
-from device.simulator.simulated_board import SimulatedBoard
-from device.simulator.audiogram import Audiogram
-from device.simulator.listener import SimulatedListener
+from device.simulator.listener import Listener
 from device.simulator.serve import serve
+from device.simulator.simulated_board import SimulatedBoard
 
-flat = Audiogram((1000.0,), (20.0,))
-serve(SimulatedBoard(SimulatedListener({"left": flat, "right": flat})),
-      announce=lambda name: print(name, flush=True))
+serve(SimulatedBoard(Listener()), announce=lambda name: print(name, flush=True))
 print("ended")
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(REPO)}
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+        [sys.executable, "-c", PROGRAM], cwd=REPO, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
         assert process.stdout is not None
         name = process.stdout.readline().strip()
         assert name.startswith("/dev/"), name

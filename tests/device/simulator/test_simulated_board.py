@@ -7,7 +7,7 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hand import PRESS_GAP_US
-from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener, Tone
 from device.simulator.simulated_board import PLAYED_MAX, PlayedNoise, PlayedTone, SimulatedBoard
 from tests.link.example import TONE, ExampleHost, Frame, write
 
@@ -16,7 +16,7 @@ S = 1_000_000
 TONE_US = 800 * MS
 
 
-class Scripted:
+class Scripted(Listener):
     """A listener who does what a test says."""
 
     def __init__(
@@ -26,20 +26,11 @@ class Scripted:
     ) -> None:
         self.answers = answers or {}
         self.idle = idle or {}
-        self.asked: list[tuple[str, Ear, float, float]] = []
-        self.noises: list[Noise | None] = []
+        self.asked: list[Tone] = []
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        self.noises.append(noise)
-        self.asked.append((tone_id, ear, frequency_hz, level_db_hl))
-        return self.answers.get(tone_id)
+    def answer(self, tone: Tone) -> Press | None:
+        self.asked.append(tone)
+        return self.answers.get(tone.tone_id)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         return self.idle.get((after_id, slot))
@@ -72,7 +63,7 @@ def test_a_tone_is_played_in_its_ear_and_the_listener_is_asked(ear: str, side: E
     host.until(5 * S)
 
     assert host.board.played == [PlayedTone("r1", side, 1000.0, -80.0, onset_us=3 * S, cut=False)]
-    assert listener.asked == [("r1", side, 1000.0, 52.0)]
+    assert listener.asked == [Tone("r1", side, 1000.0, 52.0)]
 
 
 def test_played_tones_are_kept_in_bounded_number() -> None:
@@ -91,7 +82,8 @@ def test_the_listener_hears_the_noise_at_its_effective_level() -> None:
 
     assert host.answer("mask", ear="l", hz="1000", dbfs="-60") == ("ok", {})
     assert host.answer("tone", **TONE) == ("ok", {})
-    assert listener.noises == [Noise("left", 1000.0, 132.0 - 60.0 - 6.0)], "6 dB: ISO 389-4"
+    noise = Noise("left", 1000.0, 132.0 - 60.0 - 6.0)  # 6 dB: ISO 389-4
+    assert [tone.noise for tone in listener.asked] == [noise]
     assert host.board.played[0].noise == PlayedNoise("left", 1000.0, -60.0)
 
 
@@ -238,11 +230,8 @@ def test_a_beat_goes_on_whatever_is_played() -> None:
 
 
 def test_presses_to_come_are_bounded() -> None:
-    class Eager(Scripted):
-        def answer(*_: object) -> Press | None:
-            return Press(1200 * MS, 250 * MS)
-
-    host = Host(SimulatedBoard(Eager()))
+    eager = {f"t{number}": Press(1200 * MS, 250 * MS) for number in range(200)}
+    host = Host(SimulatedBoard(Scripted(eager)))
     for number in range(200):
         host.tone(id=f"t{number}", on=50, n=1)
         host.until(host.now_us + 50 * MS)

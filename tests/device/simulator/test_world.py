@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator import hearing
+from device.simulator.hearing import SimulatedTest
 from device.simulator.virtual_clock import S, VirtualClock
 from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
+from firmware_py.terms.settings import Settings
 from tests.firmware.whole_sessions import a_listener
 
 SHORT = "LEFT,SEED=3"
@@ -61,3 +64,25 @@ def test_a_firmware_that_does_not_end_is_noticed(
 def test_a_clock_by_which_nobody_waits_says_so() -> None:
     with pytest.raises(ValueError, match="nobody waits by this clock"):
         VirtualClock().waiting()
+
+
+# A hearing test without a firmware
+
+
+def left_ear() -> SimulatedTest:
+    return SimulatedTest(Settings.from_record({"ears": "left"}), a_listener("N3"))
+
+
+def test_what_never_happens_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearing, "STEPS_MAX", 30)
+
+    with pytest.raises(RuntimeError, match=r"^the test is [a-z-]+ after 30 steps$"):
+        left_ear().run_until(lambda _action: False)
+
+
+def test_a_test_that_is_over_has_no_next_step() -> None:
+    test = left_ear()
+    test.run()
+
+    with pytest.raises(RuntimeError, match=r"^the test is finished for ever$"):
+        test.run_until(lambda _action: False)

@@ -7,12 +7,13 @@ import os
 import threading
 import tty
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from device.simulator.serve import serve_in_thread
 from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
 from firmware_py.link.frames import decode, encode
 from firmware_py.platform.ports import Port
@@ -30,7 +31,8 @@ from host_tools.devices.greeting import BOARD_WANTED
 from host_tools.devices.raw_repl import deflate
 from host_tools.errors import HostError
 from tests.console.instrument import Recorder, connect
-from tests.firmware.rig import Peer, Served
+from tests.firmware.device import Peer
+from tests.firmware.rig import Served
 from tests.firmware.whole_sessions import a_listener
 
 REPO = Path(__file__).parents[3]
@@ -143,14 +145,9 @@ def test_a_port_that_is_not_there_is_named() -> None:
         install("/dev/none", SETTINGS)
 
 
-@contextmanager
-def a_peer(answer: Callable[[bytes], bytes] = lambda _: b"") -> Iterator[str]:
+def a_peer(answer: Callable[[bytes], bytes] = lambda _: b"") -> AbstractContextManager[str]:
     """Something at a port that answers what comes, or nothing."""
-    peer = Peer(answer)
-    try:
-        yield peer.port
-    finally:
-        peer.stop()
+    return serve_in_thread(Peer(answer))
 
 
 @pytest.fixture(autouse=True)

@@ -371,14 +371,6 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
     assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -30.0)
 
 
-def errors_of(world: World) -> str:
-    """Return all errors that the firmware has for the operator."""
-    errors: list[str] = []
-    while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
-        errors.append(error)
-    return "\n".join(errors)
-
-
 @pytest.mark.parametrize(
     ("content", "state", "why"),
     [
@@ -402,7 +394,7 @@ def test_what_is_wrong_is_on_every_screen_and_in_the_journal_and_tests_still_run
     world.finish()
     (told,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
     (result,), (test,) = world.ask("SESS:RES?"), world.ask("*TST?")
-    errors = errors_of(world)
+    errors = "\n".join(world.errors())
     world.close()
     headline = f"{state}: {why.format(path)}"
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
-from tests.firmware.whole_sessions import Leaves, a_listener
+from tests.firmware.whole_sessions import ASLEEP, AWAKE, Moody, a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_placing import choose_bone
@@ -84,12 +84,12 @@ def test_a_sound_that_was_turned_off_stays_off(device: Device, operator: Operato
 def test_the_operator_is_called_when_nobody_seems_to_listen(
     device: Device, operator: Operator
 ) -> None:
-    device.listener = listener = Leaves(a_listener("S2"))
+    device.listener = listener = Moody(a_listener("S2"))
     page = open_page(device, operator)
     begin_one_ear(page)
     device.until_answers(12)
     assert page.title() == TITLE
-    listener.away = True
+    listener.mood = ASLEEP
     device.until_told("! listener-check ")
     expect(page).to_have_title("● Right ear: paused. Is anything heard?")
     sounded = page.evaluate("sounded")
@@ -98,7 +98,7 @@ def test_the_operator_is_called_when_nobody_seems_to_listen(
     expect(page.locator("#now-so-far")).to_have_text("being checked")
     expect(page.locator("#live-ears .threshold.grey")).not_to_have_count(0)
     expect(page.locator("#live-ears .threshold:not(.grey)")).to_have_count(0)
-    listener.away = False
+    listener.mood = AWAKE
     device.until_told("! continued")
     expect(page).to_have_title(TITLE)
     expect(page.locator("#live-check")).to_be_hidden()  # without a click

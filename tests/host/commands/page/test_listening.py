@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.words import say
-from tests.firmware.whole_sessions import Leaves, a_listener
+from tests.firmware.whole_sessions import ASLEEP, AWAKE, Moody, a_listener
 from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device
 
@@ -28,11 +28,11 @@ def begin(operator: Operator, device: Device) -> Page:
 def test_a_check_is_told_in_words_and_ends_at_a_click(device: Device, operator: Operator) -> None:
     why = r"tones without an answer since tone 1\d: \d+; check earphones, button and listener"
     offered = ["Continue", "I hear it", "The other ear hears it"]
-    device.listener = listener = Leaves(a_listener("S2"))
+    device.listener = listener = Moody(a_listener("S2"))
     page = begin(operator, device)
     expect(page.locator(SHOWN)).to_be_hidden()
     device.until_answers(12)
-    listener.away = True
+    listener.mood = ASLEEP
     device.until_told("! listener-check ")
     question = "Right ear: paused. Is anything heard?"
     expect(page.locator("#check-question")).to_have_text(question)
@@ -44,7 +44,7 @@ def test_a_check_is_told_in_words_and_ends_at_a_click(device: Device, operator: 
     expect(page.locator("#check-why")).to_have_text(re.compile(why))
     assert check_buttons(page) == offered
 
-    listener.away = False
+    listener.mood = AWAKE
     page.click("#check-passed")
     expect(page.locator(SHOWN)).to_be_hidden()
     expect(page.locator("#view-live")).to_be_visible()
@@ -72,7 +72,7 @@ def test_a_check_is_told_in_words_and_ends_at_a_click(device: Device, operator: 
 def test_the_operator_says_who_hears_the_tones(
     device: Device, operator: Operator, button: str, remark: str | None
 ) -> None:
-    device.listener = Leaves(a_listener("S2"), away=True)
+    device.listener = Moody(a_listener("S2"), ASLEEP)
     page = begin(operator, device)
     device.until_told("! equipment-check ")
     expect(page.locator("#check-question")).to_have_text("Right ear: who hears the tones?")

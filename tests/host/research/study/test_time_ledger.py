@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.listener import EARS, Ear, Noise, Press, SimulatedListener
+from device.simulator.listener import EARS, Listener, Press, SimulatedListener, Tone
 from firmware_py.presenting.pace import Pace
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.route import Route
@@ -26,7 +26,7 @@ RESPONSE_US = 413_579
 CLINICAL_WINDOW_US = 1000 * (3 * 260 + 2 * 190 + 1000)  # three pulses, two gaps, and the window
 
 
-class Known:
+class Known(Listener):
     """Hears what is as loud as the threshold, and presses always after the same time."""
 
     def __init__(self, threshold_db_hl: float, response_us: int = RESPONSE_US) -> None:
@@ -34,16 +34,10 @@ class Known:
         self._response_us = response_us
         self.heard: dict[int, bool] = {}  # by the number of the presentation
 
-    def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:  # fmt: skip
-        heard = level_db_hl >= self._threshold_db_hl
-        self.heard[int(tone_id)] = heard
+    def answer(self, tone: Tone) -> Press | None:
+        heard = tone.level_db_hl >= self._threshold_db_hl
+        self.heard[tone.number] = heard
         return Press(self._response_us, 100_000) if heard else None
-
-    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        return None
 
 
 def by_kind(test: TimedTest) -> dict[str, int]:
