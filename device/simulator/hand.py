@@ -51,12 +51,7 @@ class Hand:
     def intend(self, press: Press, since_us: int, *, spontaneous: bool = False) -> None:
         """Mean to press a button; the delay counts from `since_us`."""
         finger = self.fingers[0 if press.button == HEARD_BUTTON else 1]
-        finger.intend(
-            DuePress(
-                since_us + press.delay_us, press.hold_us, spontaneous, press.again_us,
-                press.for_good, press.for_good,
-            )
-        )  # fmt: skip
+        finger.intend(DuePress(since_us + press.delay_us, press, spontaneous, press.for_good))
 
     def due_us(self) -> int | None:
         """Return when `move` has something to do, None if never."""
@@ -92,15 +87,13 @@ class DuePress:
     """A press to come."""
 
     at_us: int
-    hold_us: int
+    press: Press
     spontaneous: bool  # it answers nothing
-    again_us: int = 0  # from it to the next one, 0: there is none
-    for_good: bool = False  # and so on, without end
-    lasting: bool = False  # it comes whatever begins or ends before
+    lasting: bool  # it comes whatever begins or ends before
 
     def next_one(self) -> "DuePress":
-        again_us = self.again_us if self.for_good else 0
-        return replace(self, at_us=self.at_us + self.again_us, again_us=again_us, lasting=True)
+        press = self.press if self.press.for_good else replace(self.press, again_us=0)
+        return DuePress(self.at_us + self.press.again_us, press, self.spontaneous, lasting=True)
 
 
 class Finger:
@@ -116,10 +109,10 @@ class Finger:
         """Mean to press once more; the press waits until the button has been free for a moment."""
         if len(self._presses) < PRESSES_DUE_MAX:
             self._presses.append(due)
-            self._presses.sort(key=lambda press: press.at_us)
+            self._presses.sort(key=lambda due: due.at_us)
 
     def forget(self, which: Callable[[DuePress], bool]) -> None:
-        self._presses = [press for press in self._presses if not which(press)]
+        self._presses = [due for due in self._presses if not which(due)]
 
     def due_us(self) -> int | None:
         """Return when it moves next, None if never."""
@@ -135,8 +128,8 @@ class Finger:
             self._free_us = self.release_us + PRESS_GAP_US
             self.release_us = None
             return False
-        press = self._presses.pop(0)
-        self.release_us = max(press.at_us, self._free_us) + press.hold_us
-        if press.again_us:
-            self.intend(press.next_one())
+        due = self._presses.pop(0)
+        self.release_us = max(due.at_us, self._free_us) + due.press.hold_us
+        if due.press.again_us:
+            self.intend(due.next_one())
         return True

@@ -3,7 +3,7 @@
     python -m tests.faults.constants
 
 Rules are left out in the same way. Most change a test of the people of
-`tests/bench/recorded_people.py`; for the others `ELSEWHERE` names the test that finds them.
+`tests/bench/recorded_people.py`; for the others `NAMED` has the test that finds them.
 """
 
 import os

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.hand import DuePress
 from device.simulator.listener import Press, SimulatedListener, Tone
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
@@ -325,7 +324,7 @@ def test_a_button_that_is_let_go_of_before_the_next_tone_is_over_pauses_nothing(
 
 def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path) -> None:
     world = World(tmp_path, a_listener("S2"))
-    world.board.hand.fingers[0].intend(DuePress(0, 10**12, spontaneous=False))
+    world.board.hand.intend(Press(0, 10**12), 0)
     state(world)
     words = ['ERROR 106,"button 1 is held down; no test was begun"']
     world.until(lambda: world.ask("SESS:STAR ID=../x,SEED=3") == words)

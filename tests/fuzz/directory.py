@@ -17,6 +17,7 @@ from firmware_py.operator.update_desk import COMMANDS, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
 from host_tools.commands.update import pieces_of
+from tests.strange_files import full
 
 BUNDLE: Final = b"hsqs of nobody"
 SHA256: Final = hashlib.sha256(BUNDLE).hexdigest()
@@ -33,11 +34,6 @@ def _bind(path: Path, _outside: Path) -> None:
     os.mknod(path, stat.S_IFSOCK | 0o600)  # a path to bind may not be as long as this
 
 
-def _full(path: Path, _outside: Path) -> None:
-    path.mkdir()
-    (path / "file").touch()
-
-
 KINDS: Final[tuple[Callable[[Path, Path], object], ...]] = (
     lambda path, outside: path.symlink_to(outside / "file"),
     lambda path, outside: path.symlink_to(outside / "nothing"),
@@ -49,7 +45,7 @@ KINDS: Final[tuple[Callable[[Path, Path], object], ...]] = (
     lambda path, _outside: path.write_bytes(b'{"n": 0, "kind"'),
     lambda path, _outside: path.write_bytes(bytes(100)),
     _bind,
-    _full,
+    lambda path, _outside: full(path),
 )
 
 

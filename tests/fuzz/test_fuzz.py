@@ -1,6 +1,5 @@
 """Bytes that once broke something, and some thousands more, with every run of the tests."""
 
-import random
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,13 +12,10 @@ from hypothesis import strategies as st
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.events import Action
 from tests.budget import examples
-from tests.fuzz.commands import QUICK, SLOW, SLOW_OF, trial_of
-from tests.fuzz.hostile import JOURNAL_BYTES_MAX, Choices, hostile_journal
 from tests.fuzz.targets import TARGETS, Target
 from tests.fuzz.tries import tries
 
 CORPUS: Final = Path(__file__).parent / "corpus"
-SEED: Final = 20261121
 INPUTS: Final = 150  # a target
 TOKENS: Final = (
     b"0", b"-1", b"1e999", b"nan", b"\n", b"\r", b'"', b",", b"=", b"null", b"'", b"\xc3\xa9",
@@ -71,17 +67,6 @@ def test_a_session_that_breaks_the_procedure_is_seen(
         TARGETS["session"].check(next(iter(TARGETS["session"].seeds())), tmp_path)
 
 
-def test_of_inputs_that_come_to_the_same_only_the_first_is_tried(tmp_path: Path) -> None:
-    tried: list[bytes] = []
-    target = Target(
-        lambda data, _directory: tried.append(data), lambda: iter([b"a"]), meaning=bytes.lower
-    )
-    try_input = tries(target, tmp_path)
-    for data in (b"a", b"A", b"b", b"a"):
-        try_input(data)
-    assert tried == [b"a", b"b"]
-
-
 def test_an_input_hangs_by_processor_time_whatever_else_the_machine_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,20 +78,3 @@ def test_an_input_hangs_by_processor_time_whatever_else_the_machine_does(
 
     with pytest.raises(TimeoutError, match="processor time"):
         tries(Target(hang, lambda: iter([b"a"])), tmp_path)(b"a")
-
-
-def test_a_journal_takes_no_more_bytes_than_an_input_has_for_it() -> None:
-    chance = random.Random(SEED)
-    for _ in range(INPUTS):
-        data = chance.randbytes(2 * JOURNAL_BYTES_MAX)
-        cut = data[:JOURNAL_BYTES_MAX]
-        assert hostile_journal(Choices(data)) == hostile_journal(Choices(cut))
-
-
-def test_a_changed_input_of_a_slow_command_is_seldom_one_again() -> None:
-    """Or a fuzzer draws pictures nearly all the time."""
-    seeds = [bytes([first, second]) for first in range(8) for second in range(SLOW_OF)]
-    slow = [seed for seed in seeds if list(trial_of(seed).command) in SLOW]
-    assert 0 < len(slow) < 2 * 8
-    after = [list(trial_of(seed + b"x").command) for seed in slow]
-    assert sum(command in QUICK for command in after) > 0.9 * len(after)

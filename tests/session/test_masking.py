@@ -1,8 +1,7 @@
 """Masking: the rule by its arithmetic, and tests of people whose ears hear for each other."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -10,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.listener import Tone
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from device.simulator.listener import EARS, Ear, SimulatedListener
 from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.presenting.presenter import PAUSE_BEFORE
 from firmware_py.session import masking
@@ -26,58 +27,42 @@ from firmware_py.terms.tells import UnmaskedTold, VoidTold
 from firmware_py.terms.words import say
 from tests.budget import examples, quick
 from tests.said import reason_words
-from tests.session.driver import REACTION_US, Driver, Ears, Listener, Reaction, replayed, run_to_end
+from tests.session.driver import Driver, Ears, replayed, run_to_end
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
-
-Curve = Callable[[float], float]
 
 NEVER_DB_HL: Final = 999.0
 MODEST_DB_HL: Final = 62.0  # between the noises that the tones of these tests are given
 
 
+SURE_DB: Final = 0.01  # of response noise: answers are as good as certain
+AT_DB: Final = 0.05  # so much lower, that a tone at a threshold is heard
+
+
+def flat(level_db_hl: float) -> Audiogram:
+    return Audiogram((1000.0,), (level_db_hl,))
+
+
 @cache
-def flat(level_db_hl: float) -> Curve:
-    return lambda _frequency_hz: level_db_hl
-
-
-@dataclass(frozen=True)
-class Head(Listener):
-    """Two cochleas with a skull between them; hears with the better one.
-
-    The reference of these tests: powers add in an ear, and what is played to one reaches the other
-    weaker by `through_db`. An air-bone gap is in the way of what comes through the air.
-    """
-
-    right: Curve
-    left: Curve
-    through_db: float = 50.0
-    right_gap_db: float = 0.0
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        own_db = tone.level_db_hl - self._gap_db(tone.ear)
-        heard = own_db >= self._cochlea(tone.ear, tone)
-        crossed = tone.level_db_hl - self.through_db >= self._cochlea(OTHER[tone.ear], tone)
-        return REACTION_US if heard or crossed else None
-
-    def _gap_db(self, ear: str) -> float:
-        return self.right_gap_db if ear == "right" else 0.0
-
-    def _cochlea(self, ear: str, tone: Tone) -> float:
-        threshold_db_hl = (self.right if ear == "right" else self.left)(tone.frequency_hz)
-        gap_db, noise = self._gap_db(ear), tone.noise
-        rest_db_hl = threshold_db_hl - gap_db
-        if noise is None:
-            return rest_db_hl
-        assert noise.frequency_hz == tone.frequency_hz, "the noise is around the tone"
-        way_db = gap_db if noise.ear == ear else self.through_db
-        powers = (10.0 ** (level / 10.0) for level in (rest_db_hl, noise.level_db_hl - way_db))
-        return 10.0 * math.log10(sum(powers))
+def head_of(
+    right: Audiogram, left: Audiogram, through_db: float = 50.0, right_gap_db: float = 0.0
+) -> SimulatedListener:
+    """Two cochleas with a skull between them, of which one may lie behind an air-bone gap."""
+    ears: dict[Ear, Audiogram] = {
+        ear: replace(truth, thresholds_db_hl=tuple(t - AT_DB for t in truth.thresholds_db_hl))
+        for ear, truth in zip(EARS, (right, left), strict=True)
+    }
+    head = Head({"right": right_gap_db}, through_db)
+    return SimulatedListener(ears, SURE_DB, 0.0, 0.0, head=head)
 
 
 @cache
 def measure(
-    head: Head, *, can_mask: bool = True, earphones: masking.Earphones | None = None, **about: Any
+    head: SimulatedListener,
+    *,
+    can_mask: bool = True,
+    earphones: masking.Earphones | None = None,
+    **about: Any,
 ) -> Driver:
     """A finished test, run once for all who ask; none of them may change it."""
     return run_to_end(Settings(**about), head, can_mask=can_mask, earphones=earphones)
@@ -92,9 +77,9 @@ def marks(driver: Driver, ear: str) -> dict[int, str]:
     return {t["frequency_hz"]: t["masking"] for t in asked}
 
 
-def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
+def worst_db(driver: Driver, ear: str, truth: Audiogram) -> float:
     found = [(t["frequency_hz"], t["threshold_db_hl"]) for t in driver.ear(ear)["thresholds"]]
-    return max(abs(level - truth(f)) for f, level in found if level is not None)
+    return max(abs(level - truth.threshold_db_hl(f)) for f, level in found if level is not None)
 
 
 def noises(driver: Driver) -> list[events.Mask]:
@@ -215,7 +200,7 @@ def test_noise_hides_what_crosses_and_never_the_tone(
 
 # Whole tests
 
-ASYMMETRIC: Final = Head(right=flat(10.0), left=flat(75.0))
+ASYMMETRIC: Final = head_of(right=flat(10.0), left=flat(75.0))
 
 
 def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
@@ -233,7 +218,7 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
 
 
 def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
-    driver = measure(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
+    driver = measure(head_of(right=flat(10.0), left=flat(NEVER_DB_HL)))
 
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert set(marks(driver, "left").values()) == {MaskingMark.MASKED}
@@ -243,7 +228,7 @@ def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
 @pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
     ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
-    driver = measure(Head(ears["right"], ears["left"]), first_ear=poor)
+    driver = measure(head_of(ears["right"], ears["left"]), first_ear=poor)
 
     assert [told["ear"] for told in driver.tells("ear-again")] == [poor]
     assert worst_db(driver, poor, flat(75.0)) < 5.0
@@ -253,21 +238,17 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
 
 
-def rising(frequency_hz: float) -> float:
-    return 10.0 + 70.0 * min(max(math.log2(frequency_hz / 500.0) / 3.0, 0.0), 1.0)
-
-
-def falling(frequency_hz: float) -> float:
-    return 90.0 - rising(frequency_hz)
+RISING: Final = Audiogram((500.0, 4000.0), (10.0, 80.0))
+FALLING: Final = Audiogram((500.0, 4000.0), (80.0, 10.0))
 
 
 def test_each_ear_may_be_the_better_one_somewhere() -> None:
     """The first is asked again at high frequencies only, the second masked at low ones."""
-    driver = measure(Head(right=rising, left=falling))
+    driver = measure(head_of(right=RISING, left=FALLING))
     again = driver.tells("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
 
-    assert worst_db(driver, "right", rising) < 6.0
-    assert worst_db(driver, "left", falling) < 8.0, "what the test promises"
+    assert worst_db(driver, "right", RISING) < 6.0
+    assert worst_db(driver, "left", FALLING) < 8.0, "what the test promises"
     assert min(about["frequency_hz"] for about in again) >= 1500.0
     right, left = marks(driver, "right"), marks(driver, "left")
     assert {right[f] for f in right if f >= 4000} == {MaskingMark.MASKED}
@@ -277,7 +258,7 @@ def test_each_ear_may_be_the_better_one_somewhere() -> None:
 
 @pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 50.0, 80.0], 20.0))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
-    head = Head(flat(level_db_hl), flat(level_db_hl))
+    head = head_of(flat(level_db_hl), flat(level_db_hl))
     plain, automatic = measure(head, masking="off"), measure(head)
 
     assert automatic.plays == plain.plays
@@ -286,7 +267,7 @@ def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db
 
 
 def test_inserts_need_noise_only_at_greater_differences() -> None:
-    head = Head(flat(10.0), flat(36.0), through_db=60.0)
+    head = head_of(flat(10.0), flat(36.0), through_db=60.0)
     unknown = measure(head, conduct="clinical")
     inserts = measure(
         head,
@@ -326,7 +307,7 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
 def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
     """Nor is it judged with masking off, as was asked for."""
     alone = measure(ASYMMETRIC, masking="off", ears="left")
-    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
+    good = measure(head_of(flat(10.0), flat(20.0)), ears="left")
 
     assert set(marks(alone, "left").values()) == {None}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
@@ -343,7 +324,7 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
 
 
 def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
-    driver = measure(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
+    driver = measure(head_of(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
     tones = {play.number: play for play in driver.plays}
 
     assert len(noises(driver)) > 5
@@ -360,7 +341,7 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
 
 def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
     """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
-    head = Head(flat(45.0), flat(90.0), right_gap_db=40.0)
+    head = head_of(flat(45.0), flat(90.0), right_gap_db=40.0)
     driver = measure(head, conduct="clinical")
     found = driver.ear("left")["thresholds"]
     gaps_db = [t["air_bone_gap_db"] for t in found if t["mark"] == Outcome.MEASURED]
@@ -372,7 +353,7 @@ def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
 
 
 # A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
-BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
+BEHIND_A_GAP: Final = head_of(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
 
 
 @pytest.mark.parametrize("without", [{"can_mask": False}, {"masking": "off"}])
@@ -397,7 +378,7 @@ def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
 @pytest.mark.parametrize("level_db_hl", quick([20.0, 45.0, 70.0], 20.0))
 def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
     """It would take a gap of 35 dB and more, which nearly nobody has."""
-    driver = measure(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
+    driver = measure(head_of(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
 
     assert set(marks(driver, "left").values()) == {MaskingMark.NOT_MASKED}
 
@@ -428,7 +409,7 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
 
 @pytest.mark.parametrize("worse_db", quick([15.0, 20.0], 15.0))
 def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
-    driver = measure(Head(flat(45.0), flat(45.0 + worse_db)))
+    driver = measure(head_of(flat(45.0), flat(45.0 + worse_db)))
     checks = driver.tells("tone", purpose=Purpose.PLATEAU)
     found = driver.ear("left")
 
@@ -651,7 +632,7 @@ def test_no_noise_is_left_where_none_is_due() -> None:
 
 
 def test_the_same_events_give_the_same_noise() -> None:
-    driver = measure(Head(rising, falling), conduct="clinical", catch_rate=0.2)
+    driver = measure(head_of(RISING, FALLING), conduct="clinical", catch_rate=0.2)
     actions = replayed(driver.settings, driver.events)
 
     assert actions == driver.actions
