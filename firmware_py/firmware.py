@@ -75,25 +75,13 @@ class Ports:
 
 
 class Firmware:
-    """The firmware of the fitting device.
+    """The firmware of the fitting device, at ports that are not yet open.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        As read from its file.
-    ports : Ports
-        Not yet open.
-    data : DataDirectory
-        Where the journals are kept.
-    clock : SteadyClock
-        The clock of the hearing tests; that of the wire is never faster than real.
-    nonce : callable
-        Returns a new eight-digit hexadecimal number for every conversation with the board.
-    supervisor : Supervisor, optional
-        Told when the tone generator answers and commands are taken, and that the loop goes round.
-    calibration : CalibrationOnFile, optional
-        As loaded from its file. With a bad one tests run at nominal levels, and everything says
-        so and why.
+    The `clock` is that of the hearing tests; that of the wire is never faster than real. `nonce`
+    returns a new eight-digit hexadecimal number for every conversation with the board. The
+    `supervisor` is told when the tone generator answers and commands are taken, and that the loop
+    goes round. With a bad `calibration` tests run at nominal levels, and everything says so and
+    why.
     """
 
     def __init__(
@@ -156,13 +144,7 @@ class Firmware:
     # The loop
 
     def run(self) -> None:
-        """Run until told to stop.
-
-        Raises
-        ------
-        FirmwareError
-            If the firmware cannot go on; the tone generator has been told to be silent.
-        """
+        """Run until told to stop, or a `FirmwareError`; the tone generator is told to be silent."""
         try:
             wrong = self._start()
             while not self._end:
@@ -211,7 +193,6 @@ class Firmware:
             self._waiting.ring()
 
     def step(self) -> None:
-        """Wait for something to happen, and see to it."""
         self._wait()
         self._operator.serve()
         if not self._end:  # to open a lost port may take seconds
@@ -252,7 +233,6 @@ class Firmware:
 
     @property
     def _sessions(self) -> list[Session[Any, Any]]:
-        """Return what is under way, and behind it what waits."""
         return [driver.session for driver in self._drivers if driver.session]
 
     def _open_ports(self) -> None:
@@ -297,7 +277,6 @@ class Firmware:
         return self._last_words(EXIT_TONE_GENERATOR, grammar.TONE_GENERATOR_LOST, words)
 
     def _carry(self) -> None:
-        """Send what waits for the tone generator."""
         for notice in self._board.send():
             self._notice(notice)
 

@@ -61,6 +61,5 @@ class TuningSettings:
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
         found: Self = record_checks.object_of(cls)("settings", record)
         return found

@@ -38,7 +38,6 @@ def add_tuning(
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:
-    """Have the console take the commands of an update."""
     from firmware_py.operator.update_desk import COMMANDS as OF_UPDATES
     from firmware_py.operator.update_desk import UpdateDesk
 

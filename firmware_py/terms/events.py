@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, dataclass_transform
 
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
@@ -21,25 +21,24 @@ NAMED: Final = (LEFT, RIGHT, UNSURE)
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
 class _Named:
-    """Each kind has a name of its own, `WHAT`; one that adds no field is a dataclass by this."""
+    """What has a name of its own, `WHAT`: each kind is a frozen dataclass, known by its name."""
 
     WHAT: ClassVar[str] = ""
+    KINDS: ClassVar[dict[str, Any]] = {}  # by their names
 
     def __init_subclass__(cls, what: str = "") -> None:
         cls.WHAT = what
+        if what:
+            cls.KINDS[what] = cls
+        dataclass(frozen=True)(cls)
 
 
 class Event(_Named):
     """What goes into a test."""
 
-    KINDS: ClassVar[dict[str, type["Event"]]] = {}  # by their names
-
-    def __init_subclass__(cls, what: str = "") -> None:
-        super().__init_subclass__(what)
-        if what:
-            cls.KINDS[what] = cls
+    KINDS: ClassVar[dict[str, type["Event"]]] = {}
 
 
 class Result:
@@ -71,7 +70,6 @@ class RecordedAction(Action):
     """An action for the journal: it reaches the listener, or it is the result."""
 
 
-@dataclass(frozen=True)
 class Started(Event, what="started"):
     """The operator starts the test."""
 
@@ -83,7 +81,6 @@ class TimePassed(Event, what="time"):
     """The time asked for by the last `Wait` has come."""
 
 
-@dataclass(frozen=True)
 class ToneStarted(Event, what="tone-on"):
     """The board began tone `number`, at `onset_us` of its own time."""
 
@@ -91,7 +88,6 @@ class ToneStarted(Event, what="tone-on"):
     onset_us: int
 
 
-@dataclass(frozen=True)
 class ToneEnded(Event, what="tone-off"):
     """The board ended tone `number`; `cut`: before its time."""
 
@@ -100,7 +96,6 @@ class ToneEnded(Event, what="tone-off"):
     cut: bool
 
 
-@dataclass(frozen=True)
 class _ButtonMoved(Event):
     """What happened to a button, at `at_us` of the board's time."""
 
@@ -120,19 +115,16 @@ class ButtonReleased(_ButtonMoved, what="button-up"):
     """The listener released a button."""
 
 
-@dataclass(frozen=True)
 class BoardTime(Event, what="board-time"):
     """The board's time; every press before it has been told."""
 
     at_us: int
 
 
-@dataclass(frozen=True)
 class Continued(Event, what="continued"):
     """The operator goes on with a paused test, or after a check."""
 
 
-@dataclass(frozen=True)
 class EquipmentHeard(Event, what="equipment-heard"):
     """The operator says who hears the tones of an ear in which nothing was heard."""
 
@@ -142,7 +134,6 @@ class EquipmentHeard(Event, what="equipment-heard"):
         one_of(*HEARERS)("by", self.by)
 
 
-@dataclass(frozen=True)
 class EarNamed(Event, what="ear-named"):
     """The operator says in which ear the listener heard a clear tone."""
 
@@ -152,7 +143,6 @@ class EarNamed(Event, what="ear-named"):
         one_of(*NAMED)("named", self.named)
 
 
-@dataclass(frozen=True)
 class Explained(Event):
     """What happened, and why."""
 
@@ -179,7 +169,6 @@ class BoardDisbelieved(BoardLost, what="board-disbelieved"):
     """The tone generator told what cannot be true: nothing it tells of a tone under way counts."""
 
 
-@dataclass(frozen=True)
 class BoardReady(Event, what="board-ready"):
     """The tone generator answers (again), or the firmware was started again."""
 
@@ -188,7 +177,6 @@ class BoardReady(Event, what="board-ready"):
     board: str = ""  # see `Started`
 
 
-@dataclass(frozen=True)
 class NoiseRefused(Explained, what="noise-refused"):
     """The tone generator refused the last `Mask`."""
 
@@ -201,7 +189,6 @@ class NoiseEnded(Event, what="noise-ended"):
     """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
 
 
-@dataclass(frozen=True)
 class Play(RecordedAction, what="play"):
     """Present this tone; a press ends it where the board can, else the `Silence` that follows."""
 
@@ -218,7 +205,6 @@ class Play(RecordedAction, what="play"):
     why: Why | None = None
 
 
-@dataclass(frozen=True)
 class Mask(RecordedAction, what="mask"):
     """Play noise by the route that masks the one under test, and `why`, until told otherwise."""
 
@@ -241,14 +227,12 @@ class AskBoardTime(Action):
     """Ask the board for its time, to be sure that there was no press."""
 
 
-@dataclass(frozen=True)
 class Wait(Action):
     """Send `TimePassed` at this time; it replaces the wait before it."""
 
     until_us: int
 
 
-@dataclass(frozen=True)
 class Finish(RecordedAction, what="finish"):
     """The test is over, with this result."""
 
@@ -256,7 +240,6 @@ class Finish(RecordedAction, what="finish"):
 
 
 def board_us(event: Event) -> int:
-    """Return the board's time that an event tells, 0 if it tells none."""
     match event:
         case ToneStarted(_, us) | ToneEnded(_, us, _) | _ButtonMoved(us, _) | BoardTime(us):
             return us

@@ -15,7 +15,6 @@ import itertools
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -60,12 +59,6 @@ STARTING: Final = "starting"
 SIMULATED: Final = "simulated"
 EMULATED: Final = "emulated"  # it goes in its own time, and a tone takes some seconds
 EMULATED_LIFE_S_MAX: Final = 10.0
-
-# Run a program with so many KiB for its data directory, and keep what it leaves there.
-ON_SMALL_DISK: Final = """\
-mount -t tmpfs -o size=$1k none "$2" || exit 99
-kept=$3 data=$2; shift 3; "$@"; code=$?; cp "$data"/session-* "$kept"; exit $code"""
-IN_OWN_NAMESPACE: Final = ("unshare", "--mount", "--fork", "--kill-child")
 
 
 @dataclass(frozen=True)
@@ -243,43 +236,6 @@ def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
         assert_like_undisturbed(rig.journal(), plan.undisturbed)
 
 
-def fill_disk(plan: Plan, directory: Path, kib: int) -> int:
-    """Run out of room on a file system of so many KiB; go on where there is more.
-
-    Returns
-    -------
-    records : int
-        That found room.
-    """
-    directory.mkdir()
-    small = directory.with_suffix(".small")
-    small.mkdir()
-    run_there = ["sh", "-c", ON_SMALL_DISK, "sh", str(kib), str(small), str(directory)]
-    with Rig(small, a_listener(plan.audiogram)) as rig:
-        process = rig.start(wrapper=[*IN_OWN_NAMESPACE, *run_there])
-        rig.begin(plan.asked)
-        code, words = process.end_of()
-        assert code == 4, words
-        assert "cannot be written: No space left on device (ENOSPC)" in words
-        rig.data = directory
-        recorded = _whole_bytes(directory)
-        records = len(_newest(directory).records)
-        rig.start()
-        rig.wait(lambda: _newest(directory).complete)
-        assert rig.journal().read_bytes().startswith(recorded)
-        assert_like_undisturbed(rig.journal(), plan.undisturbed)
-    return records
-
-
-def small_disks_can_be_mounted() -> bool:
-    """Return whether a file system can be mounted for one process alone."""
-    mount = [*IN_OWN_NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]
-    try:
-        return subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
-
-
 # The campaign
 
 
@@ -329,11 +285,6 @@ def main() -> int:
         plan = Plan.of(directory, "N2", "left", 11)
         stop_and_go_on(plan, directory / "stopped", arguments.stopped)
         print(f"stopped for {arguments.stopped:g} s: as undisturbed")
-        if small_disks_can_be_mounted():
-            found_room = fill_disk(plan, directory / "full", kib=32)
-            print(f"disk full after {found_room} records: as undisturbed")
-        else:
-            print("a full disk was not tried: nothing may be mounted here")
     return 0
 
 

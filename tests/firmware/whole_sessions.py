@@ -9,7 +9,7 @@ from unittest import mock
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.head import USUAL, Head
-from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
+from device.simulator.listener import Listener, Press, SimulatedListener
 from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.journal import read_journal
@@ -65,15 +65,8 @@ class Leaves(Listener):
         self._listener = listener
         self.away = away
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
-        press = self._listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+    def answer(self, *tone: Any, **more: Any) -> Press | None:
+        press = self._listener.answer(*tone, **more)
         return None if self.away else press
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:

@@ -1,8 +1,6 @@
 """The firmware's end of the line to a hearing aid."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firmware_py.link.aid import (
     ANSWER_US_MAX,
@@ -148,12 +146,3 @@ def test_what_does_not_come_in_time_is_missed() -> None:
 def test_other_lines(line: bytes, why: str) -> None:
     told = greet().receive(line, 0)
     assert told == ([AidGone(why)] if why else [])
-
-
-@given(st.lists(st.binary(max_size=60), max_size=10))
-def test_no_bytes_break_it(parts: list[bytes]) -> None:
-    client = greet()
-    client.play(1, SETTING)
-    client.transmit(0)
-    for part in parts:
-        client.receive(part, 0)

@@ -9,7 +9,6 @@ import pytest
 
 from firmware_py import link
 from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S
-from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.board_start import (
     BEHIND_US,
@@ -28,10 +27,10 @@ from firmware_py.link.notices import (
     Notice,
     TimeTold,
     ToneStarted,
-    UnknownEvent,
 )
+from firmware_py.operator.watch import PRESENTATION_S_MAX, STATE_S_MAX
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
-from tests.link.test_client import STEP_US, TONE, Line, connect, make_board, make_client
+from tests.link.test_client import STEP_US, TONE, Line, make_board, make_client
 
 S = 1_000_000
 BROKEN_AT_US = 3 * S
@@ -267,15 +266,6 @@ def test_a_board_that_forgets_what_it_has_told_is_lost() -> None:
     server.forgets = True
     why = "its newest event is 0, and it had told 2 before"
     assert losses(line.run(1 * S)) == [Lost(why, disbelieved=True)]
-
-
-def test_an_unknown_button_pauses_nothing_and_is_named() -> None:
-    line = connect(2 * S)
-    line.board.server.button(7, True, line.now_us)
-    told = line.run(S // 10)
-    assert told == [
-        UnknownEvent(1, "button-down", "'button-down' has button=7, which wire 1 does not allow")
-    ]
 
 
 class SlowLine(Line):
