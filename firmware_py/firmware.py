@@ -16,7 +16,6 @@ from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
-from firmware_py.operator import desks
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.operator.instrument import Instrument
@@ -121,13 +120,24 @@ class Firmware:
         self._console.add(OF_RESULTS, results)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
         self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
+        # What not every device has comes in late.
         if ports.hearing_aid is not None:
-            self._drivers.append(desks.add_tuning(
-                self._console, configuration, client, ports.hearing_aid, data, clock,
-                self._tell, self._runner,
-            ))  # fmt: skip
+            from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
+            from firmware_py.operator.tuning_desk import TuningDesk
+            from firmware_py.tuning.tuner import Tuner
+
+            tuner = Tuner(
+                data, client, ports.hearing_aid, clock, self._tell, configuration.resume_within_s,
+                self._runner,
+            )  # fmt: skip
+            self._console.add(OF_TUNING, TuningDesk(configuration, tuner))
+            self._drivers.append(tuner)
         if self._system.place is not None:
-            desks.add_updates(self._console, self._system, data)
+            from firmware_py.operator.update_desk import COMMANDS as OF_UPDATES
+            from firmware_py.operator.update_desk import UpdateDesk
+
+            desk = UpdateDesk(self._system, data, data.free_bytes)
+            self._console.add(OF_UPDATES, desk, desk.operator_left)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
         self._waiting = clock.waiting()

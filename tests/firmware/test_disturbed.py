@@ -20,7 +20,6 @@ from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
-from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.sessions.replay import replay
 from firmware_py.terms.route import Route
@@ -117,28 +116,11 @@ class Peer(SimulatedBoard):
         return said
 
 
-def halves(come: bytes) -> bytes:
-    return b"".join(line[: len(line) // 2] for line in come.splitlines())
-
-
-def of_another_version(come: bytes) -> bytes:
-    sequences = []
-    for line in come.splitlines(keepends=True):
-        try:
-            sequences.append(decode(line)[0])
-        except FrameError:
-            continue
-    refusal = (("code", "version"), ("wire", 2))
-    return b"".join(encode(sequence, "error", refusal) for sequence in sequences)
-
-
+# What else a client makes of what is no board, the tests of the wire have.
 NO_BOARDS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nobody": (lambda _: b"", "'hello' was sent 9 times without answer"),
     "noise": (lambda _: random.Random(1).randbytes(200), "bytes came that are not of the wire"),
-    "login prompt": (lambda _: b"login: ", "bytes came that are not of the wire"),
-    "half frames": (halves, "bytes came that are not of the wire"),
     "echo": (lambda come: come, "frames came, but none that answers (does the line echo?)"),
-    "another version": (of_another_version, "the tone generator speaks wire 2, this firmware 1"),
 }
 
 

@@ -28,7 +28,7 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.terms.events import Action, Event, ToneEnded
+from firmware_py.terms.events import Action
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
@@ -59,35 +59,6 @@ def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(
         device.run_out()
     assert 'ERROR -310,"ZeroDivisionError: division by zero"' in device.heard
     assert device.is_silent()
-
-
-def test_a_journal_at_which_the_procedure_fails_ends_one_life_and_not_every_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever it fails with: it would at every start, for a service that is started again."""
-    handle = HearingTest.handle
-
-    def faulty(test: HearingTest, at_us: int, event: Event) -> list[Action]:
-        if isinstance(event, ToneEnded):
-            raise ZeroDivisionError("division by zero")
-        return handle(test, at_us, event)
-
-    monkeypatch.setattr(HearingTest, "handle", faulty)
-    device = Device(tmp_path)
-    device.type("SESS:STAR LEFT,SEED=3")
-    with pytest.raises(ZeroDivisionError):
-        device.run_out()
-    (journal,) = tmp_path.glob("*.journal")
-    before, last = journal.read_bytes(), len(read_journal(journal).records) - 1
-
-    error, state, begun, _ = answers_to(
-        Device(tmp_path), "SYST:ERR?", "SESS:STAT?", "SESS:STAR LEFT,SEED=3"
-    )
-    words = f"{journal.name}: record {last}: ZeroDivisionError: division by zero"
-    assert error == f'102,"{words}; it is left as it is"'
-    assert state.startswith("state=idle")
-    assert begun == "OK"
-    assert journal.read_bytes() == before
 
 
 def test_a_start_without_enough_memory_gives_no_journal_up(
