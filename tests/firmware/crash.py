@@ -12,7 +12,6 @@ end, and replay bit for bit.
 
 import argparse
 import itertools
-import os
 import random
 import signal
 import sys
@@ -217,25 +216,6 @@ def kill_beside_emulated_board(directory: Path, chance: random.Random, kills: in
         assert asked_again_though_answered(journal) == []
 
 
-# Other ways to be disturbed
-
-
-def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
-    """Stop the process (SIGSTOP) while a tone is asked, and let it go on."""
-    with Rig(directory, a_listener(plan.audiogram)) as rig:
-        process = rig.start()
-        rig.begin(plan.asked)
-        rig.until("! tone number=4")
-        os.kill(process.pid, signal.SIGSTOP)
-        time.sleep(stopped_s)
-        heard = len(rig.served.board.played)
-        rig.wait(lambda: rig.served.board.tone is None)
-        assert len(rig.served.board.played) == heard
-        os.kill(process.pid, signal.SIGCONT)
-        rig.until("! session-over")
-        assert_like_undisturbed(rig.journal(), plan.undisturbed)
-
-
 # The campaign
 
 
@@ -258,7 +238,6 @@ def main() -> int:
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--what", choices=("tests", *OTHERS), default="tests", help="it is killed in")
     p.add_argument("--board", choices=(SIMULATED, EMULATED), default=SIMULATED)
-    p.add_argument("--stopped", type=float, default=10.0, metavar="S", help="by SIGSTOP")
     arguments = p.parse_args()
     print(f"{arguments.kills} kills with seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
@@ -282,9 +261,6 @@ def main() -> int:
         print(f"{len(done)} kills, {sum(kill.torn_bytes > 0 for kill in done)} with a torn end")
         for state, count in Counter(kill.state for kill in done).most_common():
             print(f"{count:6} {state}")
-        plan = Plan.of(directory, "N2", "left", 11)
-        stop_and_go_on(plan, directory / "stopped", arguments.stopped)
-        print(f"stopped for {arguments.stopped:g} s: as undisturbed")
     return 0
 
 

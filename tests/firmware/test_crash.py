@@ -1,4 +1,4 @@
-"""A small campaign of `make crash` with every run of the tests."""
+"""A small campaign of `make crash`: in memory the simulated devices are killed every day."""
 
 import random
 from pathlib import Path
@@ -9,11 +9,11 @@ from tests.firmware.crash import (
     OTHERS,
     Plan,
     kill_until_over,
-    stop_and_go_on,
 )
 
+pytestmark = pytest.mark.thorough
+
 KILLS = 4
-STOPPED_S = 1.5  # longer than the board waits for a host
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +30,7 @@ def test_a_firmware_killed_at_random_moments_ends_as_undisturbed(
     assert records == sorted(records)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("what", OTHERS)
 def test_killed_in_a_tuning_or_an_update_it_loses_nothing(what: str, tmp_path: Path) -> None:
     kills = [*OTHERS[what](tmp_path, random.Random(2), KILLS)]
     assert sum(map(len, kills)) >= KILLS
-
-
-@pytest.mark.thorough  # in the world of tests/firmware a host stands still, too
-def test_a_firmware_that_was_stopped_goes_on(plan: Plan, tmp_path: Path) -> None:
-    stop_and_go_on(plan, tmp_path / "data", STOPPED_S)
