@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, Final, Self, dataclass_transform
 
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
-from firmware_py.terms.record_checks import object_of, one_of, refusal
+from firmware_py.terms.record_checks import Check, object_of, one_of, refusal, whole
 from firmware_py.terms.route import LEFT, RIGHT, Route
 
 HEARD_BUTTON: Final = 1
@@ -262,36 +261,33 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
     if kind is None or not isinstance(record, dict):
         raise refusal("event", record, f"is an object whose what is one of {', '.join(kinds)}")
     values = {name: value for name, value in record.items() if name != "what"}
-    types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
-    if values.keys() != types.keys():
-        raise refusal("event", record, f"is an object of {', '.join(['what', *types])}")
-    for name, value in values.items():
-        if types[name] == Reasons:
-            values[name] = reasons_at(f"event.{name}", value)
-        # Types are exact: True is no number, and 1 is not true.
-        elif type(value) is not types[name] or not _is_within(value):
-            raise refusal(f"event.{name}", value, _ALLOWED[types[name]])
+    checks = {field.name: CHECKS[field.type] for field in fields(kind)}
+    if values.keys() != checks.keys():
+        raise refusal("event", record, f"is an object of {', '.join(['what', *checks])}")
     try:
-        return kind(**values)
+        return kind(**{name: check(name, values[name]) for name, check in checks.items()})
     except ValueError as error:
         raise ValueError(f"event.{error}") from None
 
 
-def _is_within(value: object) -> bool:
-    if isinstance(value, str):
-        return value.isprintable() and len(value) <= TEXT_CHARACTERS_MAX
-    return not isinstance(value, int) or 0 <= value <= NUMBER_MAX
-
-
 NUMBER_MAX: Final = 2**63 - 1  # of the wire
 TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
-_ALLOWED: Final = {
-    bool: "are true and false",
-    int: f"are whole numbers from 0 to {NUMBER_MAX}",
-    str: f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed",
-}
 
 
-@cache
-def _types_of(kind: type[Event]) -> dict[str, type]:
-    return {field.name: field.type for field in fields(kind)}  # type: ignore[misc]
+def _switch(place: str, value: object) -> object:
+    if type(value) is not bool:  # 1 is not true
+        raise refusal(place, value, "are true and false")
+    return value
+
+
+def _text(place: str, value: object) -> object:
+    if type(value) is not str or len(value) > TEXT_CHARACTERS_MAX or not value.isprintable():
+        allowed = f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed"
+        raise refusal(place, value, allowed)
+    return value
+
+
+# What a field of an event may be, by its type.
+CHECKS: Final[dict[Any, Check]] = {
+    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at,
+}  # fmt: skip
