@@ -30,7 +30,7 @@ from firmware_py.link.notices import (
 )
 from firmware_py.operator.watch import PRESENTATION_S_MAX, STATE_S_MAX
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
-from tests.link.test_client import STEP_US, TONE, Line, make_board, make_client
+from tests.link.test_client import STEP_US, TONE, Line, connect, make_board, make_client
 
 S = 1_000_000
 BROKEN_AT_US = 3 * S
@@ -39,9 +39,7 @@ BROKEN_AT_US = 3 * S
 def misfit_line(fault_rate: float = 0.0) -> tuple[Line, MisfitServer]:
     """Return a client that has met such a board, which has been right so far."""
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
-    line = Line(make_client(), board, fault_rate)
-    line.client.connect(0)
-    line.run(BROKEN_AT_US)
+    line = connect(BROKEN_AT_US, None, fault_rate, board)
     assert line.client.connected
     return line, board.server
 
@@ -98,9 +96,7 @@ def test_a_clock_that_is_not_that_of_the_page_is_named(how: str, fault_rate: flo
 def test_a_clock_is_judged_that_was_never_right(clock: Clock) -> None:
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.set_clock(clock)
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    assert len(losses(line.run(15 * S))) == 1
+    assert len(losses(connect(15 * S, board=board).notices)) == 1
 
 
 @pytest.mark.parametrize(
@@ -125,10 +121,7 @@ def test_an_event_of_the_future_or_the_past_is_named(clock: Clock, words: str) -
 def test_an_event_of_the_future_is_found_out_at_the_first_ping() -> None:
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.outbox.clock = lambda us: us + 60 * S
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.client.play(TONE)
-    (lost,) = losses(line.run(S))
+    (lost,) = losses(connect(S, TONE, board=board).notices)
     assert "in the future" in lost.why
 
 
@@ -136,9 +129,7 @@ def test_no_event_is_told_before_a_ping_has_told_the_time() -> None:
     """Or the clock may jump between a tone and its press, and nobody could see it."""
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.deaf_to = "ping"
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.run(S)
+    line = connect(S, board=board)
     board.server.button(1, True, line.now_us)
     line.run(S // 2)
     assert line.client.connected
@@ -202,8 +193,7 @@ def test_a_board_that_is_right_is_believed_however_bad_its_line() -> None:
     for fault_rate, offset_us, rate in ((0.3, 10**15, 0.0), (0.1, 0, 0.005), (0.1, 5, -0.005)):
         board = MisfitBoard(make_board().hand.listener, boot=0xB007)
         board.server.set_clock(lambda us, o=offset_us, r=rate: o + us + round(r * us))  # type: ignore[misc]
-        line = Line(make_client(), board, fault_rate)
-        line.client.connect(0)
+        line = connect(0, None, fault_rate, board)
         for number in range(8):
             line.client.play(TONE)
             told = line.run(15 * S)

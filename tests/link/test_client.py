@@ -104,10 +104,14 @@ TONE = Tone("1-1", Route("left"), 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3
 
 
 def connect(
-    run_us: int, tone: Tone | None = None, fault_rate: float = 0.0, **of_board: Any
+    run_us: int,
+    tone: Tone | None = None,
+    fault_rate: float = 0.0,
+    board: SimulatedBoard | None = None,
+    **of_board: Any,
 ) -> Line:
     """Connect a client to a board, play a tone if one is given, and let time pass."""
-    line = Line(make_client(), make_board(**of_board), fault_rate)
+    line = Line(make_client(), board or make_board(**of_board), fault_rate)
     line.client.connect(0)
     if tone is not None:
         line.client.play(tone)
@@ -179,10 +183,7 @@ def test_a_press_ends_a_tone_while_the_host_knows_of_none(fault_rate: float) -> 
 
 def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
     board = OldBoard(make_board().hand.listener, boot=0xB007)
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.client.play(BY_PRESS)
-    line.run(2_000_000)
+    line = connect(2_000_000, BY_PRESS, board=board)
     longest = replace(
         BY_PRESS, tone_id="12345678", frequency_hz=16000.0, level_dbfs=-160.0, on_ms=5000,
         off_ms=5000, pulses=20, rise_ms=100, press_ms=5000,
@@ -217,9 +218,7 @@ BY_BONE: Final = Route(LEFT, "bone")
 @pytest.mark.parametrize("has_vibrator", [True, False])
 def test_a_board_says_whether_it_has_a_vibrator(has_vibrator: bool) -> None:
     board = SimulatedBoard(make_board().hand.listener, boot=0xB007, has_vibrator=has_vibrator)
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.run(500_000)
+    line = connect(500_000, board=board)
     assert line.client.reaches(Route(LEFT))
     assert line.client.reaches(BY_BONE) == has_vibrator
     line.client.play(replace(TONE, route=BY_BONE))

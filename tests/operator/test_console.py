@@ -155,11 +155,17 @@ def test_bone_is_refused_where_nothing_reaches_it(tmp_path: Path, has_vibrator: 
     assert len(device.board.played) == has_vibrator
 
 
-def test_a_vibrator_has_its_own_frequencies_and_levels(tmp_path: Path) -> None:
-    device = Device(tmp_path, Configuration(Settings(familiar_level_db_hl=60.0)))
-    high, low = answers_to(device, "TONE LEFT-BONE,6000,40", "TONE LEFT-BONE,250,46")[:2]
+def test_a_vibrator_has_its_own_frequencies_and_levels_and_settings_may_have_fewer(
+    tmp_path: Path,
+) -> None:
+    few = Settings(familiar_level_db_hl=60.0, frequency_min_hz=250.0, frequency_max_hz=6000.0)
+    device = Device(tmp_path, Configuration(few))
+    high, loud, low, _ = answers_to(
+        device, "TONE LEFT-BONE,6000,40", "TONE LEFT-BONE,250,46", "TONE LEFT,200,40"
+    )
     assert "frequency is 6000; allowed are 250 to 4000 Hz for the left ear by bone" in high
-    assert "level is 46; allowed are -10 to 45 dB HL (the highest level by this route)" in low
+    assert "level is 46; allowed are -10 to 45 dB HL (the highest level by this route)" in loud
+    assert "frequency is 200; allowed are 250 to 6000 Hz; nothing was played" in low
     assert device.board.played == []
 
 
