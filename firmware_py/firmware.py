@@ -77,10 +77,8 @@ class Firmware:
     """The firmware of the fitting device, at ports that are not yet open.
 
     The `clock` is that of the hearing tests; that of the wire is never faster than real. `nonce`
-    returns a new eight-digit hexadecimal number for every conversation with the board. The
-    `supervisor` is told when the tone generator answers and commands are taken, and that the loop
-    goes round. With a bad `calibration` tests run at nominal levels, and everything says so and
-    why.
+    returns eight hexadecimal digits for every conversation with the board. With a bad `calibration`
+    tests run at nominal levels, and everything says so and why.
     """
 
     def __init__(

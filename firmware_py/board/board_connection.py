@@ -54,10 +54,7 @@ class Greeting:
 
 
 class Losses:
-    """Counts how often in a row a board was lost: one that greets and no more is lost for good.
-
-    `count` has no two of them that lie `SOUND_S` apart.
-    """
+    """Counts losses of a board in a row (`count`): one that greets and no more is lost for good."""
 
     def __init__(self, now_s: float) -> None:
         self.count = 0
@@ -102,7 +99,7 @@ class Losses:
 class BoardConnection:
     """The connection to the tone generator, by a port that is not yet open.
 
-    One that was lost is waited for for `reconnect_s`, all losses in a row together; with `wait` one
+    One that was lost is awaited for `reconnect_s`, all losses in a row together; with `wait` one
     that was not there yet for as long as it takes.
     """
 

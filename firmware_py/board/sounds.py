@@ -51,10 +51,7 @@ def check(level: float, limits: Limits) -> None:
 def play_tone(
     client: Client, calibration: CalibrationInForce, tone: Tone, level_db_hl: float, limits: Limits
 ) -> None:
-    """Play a tone at a level in dB HL; that of `tone` counts for nothing.
-
-    `TooLoudError` if it is above one of its limits, or what the calibration reaches.
-    """
+    """Play a tone at a level in dB HL, within its limits and the reach; its own counts not."""
     reach_db_hl = calibration.highest_db_hl(tone.route, tone.frequency_hz)
     highest_db_hl = tone.route.kind.highest_db_hl(tone.frequency_hz)
     check(level_db_hl, {REACH: reach_db_hl, **limits, ROUTE_MOST: highest_db_hl})

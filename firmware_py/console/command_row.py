@@ -26,10 +26,7 @@ BY_ITSELF = "a new start, or a word on why it was refused, which comes by itself
 
 
 class UnderWay(Enum):
-    """What is under way: how people call it, what starts and ends it, and what waits for its end.
-
-    Or nothing.
-    """
+    """What is under way, if anything: its name, what starts and ends it, what waits for its end."""
 
     NOTHING = ("", "", "", "")
     TEST = ("test", "SESS:STAR", "SESS:ABOR", "")

@@ -44,7 +44,7 @@ _LATER_RECORD: Final = re.compile(
 def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> Recovered:
     """Read a journal and leave it as it is; a writer may have it open.
 
-    A `JournalReadError` says what it is not; so do those below it: `JournalNewerError`,
+    What is wrong is a `JournalReadError`, or one below it: `JournalNewerError`,
     `JournalUnstartedError`, and `JournalDamagedError`, which has the good records.
     """
     disk = disk or Disk()

@@ -205,10 +205,7 @@ class JournalWriter:
         self._unsynced.clear()
 
     def close(self) -> None:
-        """Sync, unless the writer failed before, and release the journal; again does nothing.
-
-        It is released after a `JournalWriteError` of the last sync, too.
-        """
+        """Sync, unless the writer failed before, and release the journal; again does nothing."""
         if self._handle == CLOSED:
             return
         try:

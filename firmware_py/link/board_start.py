@@ -47,10 +47,7 @@ class ClockCheck:
         return math.isfinite(self._high_us)
 
     def bound(self, us: int, asked_us: int, now_us: int) -> None:
-        """Take in what time the board says it is: the answer to a ping, asked first at `asked_us`.
-
-        `BoardError` if its clock has gone back, stood still, jumped, or goes too fast or too slow.
-        """
+        """Take in the board's time, asked first at `asked_us`; `BoardError` if it cannot be."""
         if us < self._told_us or us < self._known_us - DISORDER_US * self.speed:
             before_us = max(self._told_us, self._known_us)
             raise BoardError(f"its clock has gone back from {before_us} to {us} us")

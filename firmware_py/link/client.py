@@ -67,11 +67,9 @@ class Counters:
 class Client:
     """The host's side of the wire.
 
-    `nonce` returns a new `HEX8` for every conversation. A board's clock goes `board_speed` times
-    faster than this one: above 1 in a demonstration only. `press_ends`: the board itself ends a
-    tone at a press. `transducers` has a bit for each; `reaches` asks for that of a route.
-    `told_until_us` is the board's time, at least; all that happened there before was told in this
-    conversation.
+    `nonce` returns a new `HEX8` for every conversation. `press_ends`: the board itself ends a tone
+    at a press. `transducers` has a bit for each. All that happened before `told_until_us` of the
+    board's time was told in this conversation.
     """
 
     def __init__(self, nonce: Callable[[], str], board_speed: float = 1.0) -> None:

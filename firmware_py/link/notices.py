@@ -122,10 +122,7 @@ Notice = Greeted | Refused | BoardEvent | Missed | TimeTold | Lost
 
 
 def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
-    """Return what an event of the board says.
-
-    `FieldError` if it is not as the page has it, and no listener can have done that.
-    """
+    """Return what an event of the board says; `FieldError` if it is not as the page has it."""
     if verb not in EVENTS:
         return UnknownEvent(number, verb)
     try:

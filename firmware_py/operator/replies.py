@@ -161,10 +161,7 @@ def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, An
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
-    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts.
-
-    Which session it is stands between.
-    """
+    """Return every threshold of these ears with SD and marks, which session, and the verdicts."""
     words = [f"{ear.route}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
     verdicts = ";".join(f"{ear.route},{ear.verdict}" for ear in ears)
     which = [f"session={header.session}", f"started={header.started}"]

@@ -50,10 +50,7 @@ PARTS: Final = ("calibration", "transducer", "vibrator")  # of a calibration tha
 
 
 class ResultDesk:
-    """Finds results, each with the session that it is of, and tells them.
-
-    While the `lock` is locked nobody is told whose they are.
-    """
+    """Finds results and tells them; while the `lock` is locked nobody is told whose they are."""
 
     def __init__(self, runner: Runner, data: DataDirectory, lock: PinLock) -> None:
         self.was_refused = False  # the last SESS:STAR: what is shown then is not that person's

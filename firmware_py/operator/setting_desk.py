@@ -64,8 +64,8 @@ class SettingDesk:
     def of_test(self, changes: dict[str, Any]) -> Settings:
         """Return the settings of a test that begins now; its seed is by chance unless told.
 
-        `SettingError` if they are not allowed, or need a word for this very test; `ConsoleError`,
-        once, if settings were forgotten that the operator may count on.
+        `SettingError` if they need a word for this very test; `ConsoleError`, once, if some were
+        forgotten.
         """
         if self._forgotten:
             names, self._forgotten = ", ".join(self._forgotten), []

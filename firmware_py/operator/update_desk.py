@@ -32,10 +32,7 @@ SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class UpdateDesk:
-    """Receives a bundle; what has come outlives the power, and is gone on with.
-
-    It is kept in the directory of the data, in a file that no link leads away from.
-    """
+    """Receives a bundle; what has come outlives the power, and is gone on with."""
 
     def __init__(
         self, system: CardSystem, data: DataDirectory, free_bytes: Callable[[], int]

@@ -77,12 +77,10 @@ class FinishedSession(Ends):
 
 
 def read_ends(path: Path, disk: Disk | None = None) -> Ends:
-    """Read the beginning and the end of a journal, whatever its size.
+    """Read the beginning and the end of a journal, whatever its size; `read_whole` checks the rest.
 
-    The records between are not checked: `read_whole` does that. The file system is the machine's
-    own by default, here and below. `OSError` if it cannot be read, `LineError` if its first line is
-    no header, `JournalNewerError` if only a later version knows its format, `SessionRecordError` if
-    header or result are not those of a session.
+    `LineError` if its first line is no header, `JournalNewerError` if only a later version knows
+    its format, `SessionRecordError` if header or result are not those of a session.
     """
     disk = disk or Disk()
     handle = disk.open(path, writable=False)
@@ -118,10 +116,7 @@ def glance(path: Path, disk: Disk | None = None) -> Entry:
 
 
 def read_whole(path: Path, disk: Disk | None = None) -> Ends:
-    """Read a whole journal, with every check, and return its beginning and its end.
-
-    `JournalError` if it cannot be read, or is damaged; `SessionRecordError` if no session wrote it.
-    """
+    """Read a whole journal, with every check, and return its beginning and its end."""
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
     told = [*inputs_and_outputs(header, recovered.records)]
@@ -129,11 +124,7 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
 
 
 def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:
-    """Return what `read_whole` reads.
-
-    `ForeignError` if it says what no session wrote; `ArchiveError` if it cannot be read, or is
-    damaged.
-    """
+    """Return what `read_whole` reads; `ForeignError` if it says what no session wrote."""
     try:
         return read_whole(path, disk)
     except JournalError as error:

@@ -25,11 +25,7 @@ def why_to_wait(
     clock: SteadyClock,
     within_s: float,
 ) -> Reasons:
-    """Return why a session has to wait for the operator; nothing: it may go on.
-
-    The identities are of the session, and of what is there now. A break up to `within_s` is none
-    for a person.
-    """
+    """Return why a session has to wait for the operator's word; nothing: it may go on."""
     away_s = away_for_s(session, clock)
     why = []
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
@@ -62,8 +58,7 @@ def board_of(session: Session[Any, Any]) -> str:
 class Absence:
     """How long a session was without its tone generator, its firmware, or somebody to go on.
 
-    An absence up to `within_s` is none for a person; of a longer one `why` is said, with its part
-    `ago`.
+    One of more than `within_s` is told by `why`, whose part is `ago`.
     """
 
     def __init__(self, clock: SteadyClock, within_s: float, why: Code = Code.WAITS_LONG) -> None:

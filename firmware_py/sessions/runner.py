@@ -101,12 +101,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
         return self._prior.words if self._prior else ""
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
-        """Start a test.
-
-        `SettingError` if the estimator does not take these settings, or this person's age or sex,
-        or if the tone generator lacks what a route needs; `DataDirectoryError` if the directory
-        cannot be read any more, or the disk has too little room.
-        """
+        """Start a test; `SettingError` if there can be none, or what the disk refuses."""
         if lacking := self.lacking(settings):
             raise SettingError(say(lacking))
         self._data.require_room(self.needed_bytes(settings))

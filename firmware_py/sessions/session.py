@@ -68,9 +68,7 @@ class Session(Generic[First, Test]):
     ) -> Self:
         """Start a new journal, whose first record has all that its procedure begins from.
 
-        None is begun, and that is a `SettingError` if there can be no such test, an `OwnPriorError`
-        if its prior is not beside it, a `SessionRecordError` if nobody could read that header
-        again.
+        Where nobody could read that record again no journal is begun: `SessionRecordError`.
         """
         record, test = header.to_record(), header.new_test(find_beside(path.parent, disk))
         if type(header).from_record(record) != header:
@@ -90,9 +88,7 @@ class Session(Generic[First, Test]):
     ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
-        `JournalError` if the journal is damaged, sealed with another key, or cannot be written;
-        `ReplayError` if it cannot be followed, its outputs do not come out as recorded, or its
-        prior is not beside it.
+        `ReplayError` if it cannot be followed, or its outputs do not come out as recorded.
         """
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
@@ -128,8 +124,7 @@ class Session(Generic[First, Test]):
     def feed(self, event: Event, board: BoardMark | None = None) -> None:
         """Give the machine an event; record it and what comes of it. After its end, nothing.
 
-        Nothing is on the disk before `settle`, and nothing reaches the listener before that. If
-        nobody could read it again that is a `SessionRecordError`, and nothing comes of it.
+        Nothing is on the disk, and nothing reaches the listener, before `settle`.
         """
         if self.over:
             return

@@ -47,10 +47,7 @@ class Output(Generic[Found_co]):
 def inputs_and_outputs(
     header: Header[Any, Found_co], records: Sequence[Record]
 ) -> Iterator[Input | Output[Found_co]]:
-    """Check what the records after the header say, and return it in its order; notes are passed.
-
-    `SessionRecordError` at the first record that no such session wrote.
-    """
+    """Check what the records after the header say, and return it in its order, without notes."""
     board = BoardMark()
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":

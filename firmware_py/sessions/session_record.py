@@ -139,11 +139,7 @@ class Header(Generic[Test_co, Found_co]):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Check what `to_record` wrote, and take it; the journal's own keys may stand beside.
-
-        A header of an earlier format is read as one of today's. `SessionRecordError` if a field is
-        missing, or has a value that it cannot have.
-        """
+        """Check what `to_record` wrote, of any format, and take it; the journal's keys may stay."""
         try:
             version = whole(1, FORMAT_VERSION)("journal", record.get("journal", FORMAT_VERSION))
             record = header_today({**record, "journal": version}, version)
@@ -213,10 +209,7 @@ class Header(Generic[Test_co, Found_co]):
         return event_from_record(record, self.EVENTS)
 
     def result_of(self, number: int, action: object) -> Found_co | None:
-        """Return the result that the action of record `number` tells; None: it is another action.
-
-        `SessionRecordError` if it is no result that this session can have.
-        """
+        """Return the result that the action of record `number` tells; None: it is another one."""
         if not isinstance(action, dict) or action.get("what") != FINISH:
             return None
         try:
@@ -302,8 +295,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     def new_test(self, find_prior: FindPrior = find_none) -> "HearingTest":
         """Return the hearing test, before its first event.
 
-        `SettingError` if there can be no such test of this person, or with this calibration;
-        `OwnPriorError` if its prior is not found.
+        `SettingError` if there can be no such test of this person, or with this calibration.
         """
         from firmware_py.session.hearing import HearingTest
 
