@@ -8,7 +8,6 @@ found is lost, the journal goes on and is sealed.
 
 import errno
 import itertools
-import random
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -223,31 +222,3 @@ def test_a_disk_that_takes_few_bytes_at_a_time_is_enough() -> None:
 
     assert disk.calls.count("write") > 50
     check(disk, len(GIVEN), "short writes")
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_many_power_losses_in_one_life(seed: int) -> None:
-    chance = random.Random(seed)
-    disk, known, acknowledged = SimulatedDisk(), list[dict[str, Any]](), 0
-    JournalWriter.create(PATH, {"seed": seed}, disk=disk).close()
-    found: list[bytes | None] = []
-    for life in range(8):
-        loss = chance.choice(list(PowerLoss))
-        disk = disk.after_power_loss(loss, chance.getrandbits(32), Fault(chance.randint(1, 16)))
-        assert all(holds(disk, content) for content in found), (seed, life)
-        found.append(disk.content(PATH))
-        try:
-            writer, recovered = JournalWriter.resume(PATH, disk=disk)
-            data = [r for r in recovered.records[1:] if not is_recovery_note(r)]
-            assert len(data) >= acknowledged, (seed, life)
-            assert data == known[: len(data)], (seed, life)
-            known, acknowledged = data, len(data)
-            for _ in range(4):
-                for number in range(chance.randint(1, 4)):
-                    known.append({"kind": "input", "life": life, "pad": "x" * number * 9})
-                    writer.append(known[-1])
-                writer.sync()
-                acknowledged = len(known)
-        except PowerLostError:
-            pass
-    assert acknowledged > 0 or len(found) == 8
