@@ -16,7 +16,6 @@ from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
-from firmware_py.operator import desks
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.operator.instrument import Instrument
@@ -75,25 +74,11 @@ class Ports:
 
 
 class Firmware:
-    """The firmware of the fitting device.
+    """The firmware of the fitting device, at ports that are not yet open.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        As read from its file.
-    ports : Ports
-        Not yet open.
-    data : DataDirectory
-        Where the journals are kept.
-    clock : SteadyClock
-        The clock of the hearing tests; that of the wire is never faster than real.
-    nonce : callable
-        Returns a new eight-digit hexadecimal number for every conversation with the board.
-    supervisor : Supervisor, optional
-        Told when the tone generator answers and commands are taken, and that the loop goes round.
-    calibration : CalibrationOnFile, optional
-        As loaded from its file. With a bad one tests run at nominal levels, and everything says
-        so and why.
+    The `clock` is that of the hearing tests; that of the wire is never faster than real. `nonce`
+    returns eight hexadecimal digits for every conversation with the board. With a bad `calibration`
+    tests run at nominal levels, and everything says so and why.
     """
 
     def __init__(
@@ -133,13 +118,24 @@ class Firmware:
         self._console.add(OF_RESULTS, results)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
         self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
+        # What not every device has comes in late.
         if ports.hearing_aid is not None:
-            self._drivers.append(desks.add_tuning(
-                self._console, configuration, client, ports.hearing_aid, data, clock,
-                self._tell, self._runner,
-            ))  # fmt: skip
+            from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
+            from firmware_py.operator.tuning_desk import TuningDesk
+            from firmware_py.tuning.tuner import Tuner
+
+            tuner = Tuner(
+                data, client, ports.hearing_aid, clock, self._tell, configuration.resume_within_s,
+                self._runner,
+            )  # fmt: skip
+            self._console.add(OF_TUNING, TuningDesk(configuration, tuner))
+            self._drivers.append(tuner)
         if self._system.place is not None:
-            desks.add_updates(self._console, self._system, data)
+            from firmware_py.operator.update_desk import COMMANDS as OF_UPDATES
+            from firmware_py.operator.update_desk import UpdateDesk
+
+            desk = UpdateDesk(self._system, data, data.free_bytes)
+            self._console.add(OF_UPDATES, desk, desk.operator_left)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
         self._waiting = clock.waiting()
@@ -156,13 +152,7 @@ class Firmware:
     # The loop
 
     def run(self) -> None:
-        """Run until told to stop.
-
-        Raises
-        ------
-        FirmwareError
-            If the firmware cannot go on; the tone generator has been told to be silent.
-        """
+        """Run until told to stop, or a `FirmwareError`; the tone generator is told to be silent."""
         try:
             wrong = self._start()
             while not self._end:
@@ -211,7 +201,6 @@ class Firmware:
             self._waiting.ring()
 
     def step(self) -> None:
-        """Wait for something to happen, and see to it."""
         self._wait()
         self._operator.serve()
         if not self._end:  # to open a lost port may take seconds
@@ -252,7 +241,6 @@ class Firmware:
 
     @property
     def _sessions(self) -> list[Session[Any, Any]]:
-        """Return what is under way, and behind it what waits."""
         return [driver.session for driver in self._drivers if driver.session]
 
     def _open_ports(self) -> None:
@@ -297,7 +285,6 @@ class Firmware:
         return self._last_words(EXIT_TONE_GENERATOR, grammar.TONE_GENERATOR_LOST, words)
 
     def _carry(self) -> None:
-        """Send what waits for the tone generator."""
         for notice in self._board.send():
             self._notice(notice)
 

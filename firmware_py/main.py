@@ -4,11 +4,11 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firmware_py.platform.program import (
     EXIT_CONFIGURATION,
@@ -36,7 +36,6 @@ be recorded, 0 if the firmware can start
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     p = argparse.ArgumentParser(
         prog="gp-pta-device",
         description="Run the firmware of the fitting device.",
@@ -114,19 +113,23 @@ def _add_other_ends(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument(
         "--tell-card",
-        action=TellCard,
+        action=OfFile,
+        do=_tell_card,
         metavar="FILE",
         help="on a card: say what a configuration tells its system, and end",
     )
     p.add_argument(
         "--hash-new-pin",
-        action=HashNewPin,
+        action=OfFile,
+        do=_hash_new_pin,
+        before="",  # the card says who it is
         metavar="FILE",
         help="on a card: print a configuration with the hash of new_pin in its place, and end",
     )
     p.add_argument(
         "--make-key",
-        action=MakeKey,
+        action=OfFile,
+        do=_make_key,
         metavar="NEWFILE",
         help="make a random key for seals or pseudonyms, and end",
     )
@@ -137,7 +140,6 @@ class Version(argparse.Action):
     """Says version, journals and kernels; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print one line and end."""
         from firmware_py.inference.library import LibraryError, runs_on
         from firmware_py.platform.version import program_words
 
@@ -174,66 +176,48 @@ class HashPin(argparse.Action):
 class OfFile(argparse.Action):
     """Does something with a file in place of running, and ends; a refusal is one line, code 2."""
 
-    before = "gp-pta-device: "  # the words of a refusal
+    def __init__(
+        self, *about: Any, do: Callable[[Path], None], before: str = "gp-pta-device: ", **more: Any
+    ) -> None:
+        super().__init__(*about, **more)
+        self._do, self._before = do, before
 
     def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        _namespace: argparse.Namespace,
-        values: object,
-        _option_string: str | None = None,
+        self, parser: argparse.ArgumentParser, _space: object, file: object, *_: object
     ) -> None:
         from firmware_py.installation.configuration import ConfigurationError
         from firmware_py.platform.keys import KeyFileError
 
         try:
-            self.do(Path(str(values)))
+            self._do(Path(str(file)))
         except (ConfigurationError, KeyFileError) as error:
-            parser.exit(2, f"{self.before}{error}\n")
+            parser.exit(2, f"{self._before}{error}\n")
         parser.exit(0)
 
-    def do(self, path: Path) -> None:
-        raise NotImplementedError
+
+def _tell_card(path: Path) -> None:
+    from firmware_py.installation.card_settings import card_lines
+
+    print(*card_lines(path), sep="\n")
 
 
-class TellCard(OfFile):
-    """Says what a configuration tells the system of a card."""
+def _hash_new_pin(path: Path) -> None:
+    from firmware_py.console.pin import SALT_BYTES
+    from firmware_py.installation.card_settings import with_hash_of_pin
 
-    def do(self, path: Path) -> None:
-        """Print it in lines."""
-        from firmware_py.installation.card_settings import card_lines
-
-        print(*card_lines(path), sep="\n")
+    sys.stdout.buffer.write(with_hash_of_pin(path, os.urandom(SALT_BYTES)))
 
 
-class HashNewPin(OfFile):
-    """Puts the hash of a PIN in plain words in its place."""
+def _make_key(path: Path) -> None:
+    from firmware_py.journal import SealKey
+    from firmware_py.platform.keys import make_key_file, read_key_file
 
-    before = ""  # the card says who it is
-
-    def do(self, path: Path) -> None:
-        """Print the file as it is then."""
-        from firmware_py.console.pin import SALT_BYTES
-        from firmware_py.installation.card_settings import with_hash_of_pin
-
-        sys.stdout.buffer.write(with_hash_of_pin(path, os.urandom(SALT_BYTES)))
-
-
-class MakeKey(OfFile):
-    """Makes a key file."""
-
-    def do(self, path: Path) -> None:
-        """Make it, and say what it is called."""
-        from firmware_py.journal import SealKey
-        from firmware_py.platform.keys import make_key_file, read_key_file
-
-        make_key_file(path)
-        name = SealKey(read_key_file(path)).name
-        print(f"{path}: key {name}; keep a copy where the device is not")
+    make_key_file(path)
+    name = SealKey(read_key_file(path)).name
+    print(f"{path}: key {name}; keep a copy where the device is not")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the firmware and return its exit code."""
     return run_program(lambda: _program(argv), "gp-pta-device")
 
 
@@ -249,7 +233,6 @@ def _program(argv: Sequence[str] | None) -> int:
 
 
 def _look(arguments: argparse.Namespace) -> int:
-    """Say what can be said without running."""
     from firmware_py.installation.readiness import Files, check, line, readiness
 
     files = Files(arguments.config, arguments.calibration, arguments.prior)
@@ -343,7 +326,6 @@ def _tell(words: str) -> None:
 
 
 def _until_told_to_end(firmware: "Firmware") -> int:
-    """Run a firmware until a signal or the operator ends it, or it fails."""
     from firmware_py.firmware import FirmwareError
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -362,13 +344,7 @@ def _until_told_to_end(firmware: "Firmware") -> int:
 
 
 def _clock(arguments: argparse.Namespace) -> "SteadyClock":
-    """Return the clock of the tests: this machine's, or that of an emulated board.
-
-    Raises
-    ------
-    BoardTimeError
-        If there is no such time in the file that was named.
-    """
+    """Return the clock of the tests: this machine's, or that of an emulated board."""
     from firmware_py.platform.board_time import BoardClock, BoardTime
     from firmware_py.platform.clock import SteadyClock
 

@@ -25,11 +25,9 @@ class Reopening:
 
     @property
     def may_greet(self) -> bool:
-        """Return whether it is time to greet again, where a port is open."""
         return self._port.is_open and self._clock.world_s() >= self._greet_s
 
     def delay(self) -> None:
-        """Wait a while before the next try."""
         self._next_s = self._greet_s = self._clock.world_s() + REOPEN_S
 
     def try_again(self) -> bool:
@@ -55,13 +53,7 @@ class Greeting:
 
 
 class Losses:
-    """Counts how often in a row a board was lost: one that greets and no more is lost for good.
-
-    Attributes
-    ----------
-    count : int
-        In a row, without `SOUND_S` between two of them.
-    """
+    """Counts losses of a board in a row (`count`): one that greets and no more is lost for good."""
 
     def __init__(self, now_s: float) -> None:
         self.count = 0
@@ -77,7 +69,6 @@ class Losses:
         return self.count == 1
 
     def end(self, now_s: float) -> None:
-        """Take in that the board answers again."""
         if self.count:
             self._waited_s += now_s - self._since_s
 
@@ -105,20 +96,10 @@ class Losses:
 
 
 class BoardConnection:
-    """The connection to the tone generator.
+    """The connection to the tone generator, by a port that is not yet open.
 
-    Parameters
-    ----------
-    port : Port
-        Not yet open.
-    client : Client
-        Speaks the wire.
-    clock : SteadyClock
-        That of the wire is never faster than real.
-    reconnect_s : float
-        How long a tone generator that was lost is waited for, all losses in a row together.
-    wait : bool, optional
-        Whether one that was not there yet is waited for, as long as it takes.
+    One that was lost is awaited for `reconnect_s`, all losses in a row together; with `wait` one
+    that was not there yet for as long as it takes.
     """
 
     def __init__(
@@ -144,12 +125,10 @@ class BoardConnection:
 
     @property
     def board(self) -> str:
-        """Return name and version of the tone generator that answered last."""
         return self._greeting.board
 
     @property
     def state(self) -> str:
-        """Return which tone generator answers, or why none does."""
         if not self.is_lost:
             return f"tone generator {self.board}"
         return (
@@ -159,13 +138,7 @@ class BoardConnection:
         )
 
     def open(self) -> None:
-        """Open the port; it may be missing where one waits for it.
-
-        Raises
-        ------
-        PortError
-            If nobody waits.
-        """
+        """Open the port; `PortError` if it is missing, and nobody waits."""
         try:
             self.port.open()
         except PortError as error:
@@ -174,7 +147,6 @@ class BoardConnection:
             self.why = str(error)
 
     def begin(self) -> None:
-        """Greet the board for the first time."""
         self.is_lost, self._losses = True, Losses(self._clock.world_s())
         if self.port.is_open:
             self.client.connect(self._wire_clock.now_us())
@@ -197,7 +169,6 @@ class BoardConnection:
         return self.client.receive(data, now_us) + self.client.advance(now_us)
 
     def send(self) -> list[Notice]:
-        """Send what waits for the tone generator."""
         notices = self.client.advance(self._wire_clock.now_us())
         try:
             self.port.write(self.client.transmit())
@@ -252,7 +223,6 @@ class BoardConnection:
         return self._losses.count > 1 or self._losses.too_many
 
     def last_words(self) -> str:
-        """Say that the board is lost for good, and why."""
         if not self.is_unsound:
             return f"no tone generator at {self.port.url!r}: {self.why}"
         return (

@@ -47,17 +47,7 @@ TO_BE_SEEN: Final = (
 
 
 def lines(now: datetime, checked: list[str], root: Path = Path("/")) -> Iterator[str]:
-    """Yield the report, line by line.
-
-    Parameters
-    ----------
-    now : datetime
-        The time of the report.
-    checked : list of str
-        What `--check` says.
-    root : Path, optional
-        Where Linux has its files.
-    """
+    """Yield the report, line by line; `checked`: what `--check` says, `root`: of Linux's files."""
     yield f"GP-PTA {full_version()}, report on a board, {now.isoformat(timespec='seconds')}"
     yield "It has no person's name and no answers in it. Nothing was sent anywhere."
     yield from ("", "What the machine says:")

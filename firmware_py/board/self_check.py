@@ -39,12 +39,10 @@ class Part:
 
     @property
     def words(self) -> str:
-        """Return figures, or what is wrong, in English."""
         return self.headline or say(self.why)
 
 
 def answer(parts: list[Part]) -> str:
-    """Return the code, and in quotes what was found of every part."""
     assert [part.name for part in parts] == [*PARTS]
     code = sum(PARTS[part.name] for part in parts if not part.works)
     found = (f"{p.name} {p.told_state}, {p.words}" for p in parts)
@@ -53,7 +51,6 @@ def answer(parts: list[Part]) -> str:
 
 
 def answer_as_json(parts: list[Part]) -> str:
-    """Return what was found of every part, as JSON."""
     found = [
         {"name": part.name, "state": part.told_state, "why": part.why.to_record()} for part in parts
     ]
@@ -61,7 +58,6 @@ def answer_as_json(parts: list[Part]) -> str:
 
 
 def board_parts(board: BoardConnection) -> list[Part]:
-    """Return what is known of the wire, and of the board at its end."""
     client = board.client
     counters = client.counters
     wire = reason(Code.WIRE_COUNTS, garbled=counters.garbled, repeats=counters.repeats)
@@ -132,13 +128,8 @@ class ButtonWatch:
     def held_button(self, board_us: int, for_us: int, buttons: int = ANY_BUTTON) -> int | None:
         """Return a button that has been held down for so long, None if there is none.
 
-        Parameters
-        ----------
-        board_us : int
-            The board's time up to which all that happened there has been noticed.
-        for_us : int
-        buttons : int
-            Those that mean anything, a bit for each.
+        Up to `board_us` all that happened at the board has been noticed; `buttons` are those that
+        mean anything, a bit for each.
         """
         for button, since_us in self._down_since_us.items():
             if board_us - since_us >= for_us and button & buttons:

@@ -38,18 +38,12 @@ class TooLoudError(ValueError):
         super().__init__(f"{level:g} is above {self.highest:g} ({self.why})")
 
     def reason_in_test(self, sound: Play | Mask | Unmask) -> Reason:
-        """Return why a test ends that wanted this sound."""
         code = Code.TONE_TOO_LOUD if isinstance(sound, Play) else Code.NOISE_TOO_LOUD
         return reason(code, level_db_hl=self.level, highest_db_hl=self.highest)
 
 
 def check(level: float, limits: Limits) -> None:
-    """Refuse a level above the lowest of its limits.
-
-    Raises
-    ------
-    TooLoudError
-    """
+    """Refuse a level above the lowest of its limits, by a `TooLoudError`."""
     if not all(level <= highest for highest in limits.values()):
         raise TooLoudError(level, limits)
 
@@ -57,13 +51,7 @@ def check(level: float, limits: Limits) -> None:
 def play_tone(
     client: Client, calibration: CalibrationInForce, tone: Tone, level_db_hl: float, limits: Limits
 ) -> None:
-    """Play a tone at a level in dB HL; that of `tone` counts for nothing.
-
-    Raises
-    ------
-    TooLoudError
-        If it is above one of its limits, or what the calibration reaches.
-    """
+    """Play a tone at a level in dB HL, within its limits and the reach; its own counts not."""
     reach_db_hl = calibration.highest_db_hl(tone.route, tone.frequency_hz)
     highest_db_hl = tone.route.kind.highest_db_hl(tone.frequency_hz)
     check(level_db_hl, {REACH: reach_db_hl, **limits, ROUTE_MOST: highest_db_hl})
@@ -117,12 +105,7 @@ def sound_of_test(
 
 
 def check_setting(setting: Setting, *allowed: RangesDb) -> None:
-    """Refuse a setting outside any of the ranges: those of a tuning, those of the aid there is.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a setting outside any of the ranges, of a tuning or of the aid, by a `ValueError`."""
     for ranges_db in allowed:
         numbers = zip(DIMENSIONS, setting.values_db(), ranges_db, strict=True)
         for dimension, value_db, (low_db, high_db) in numbers:
@@ -152,7 +135,6 @@ class Climb:
         self._last_in_ear: dict[str, float] = {}
 
     def note_sound(self, route: Route, level: float) -> None:
-        """Take in that a sound began."""
         self._last[route] = self._last_in_ear[route.ear] = level
 
     def limit(self, what: str, route: Route, first: float) -> dict[str, float]:

@@ -47,7 +47,6 @@ class TuningResult(Result):
 
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:
-        """Check what `to_record` wrote, and take it, as of any result."""
         found = super().from_record(record, so_far=so_far)
         for place, (low_db, high_db) in enumerate(zip(found.low_db, found.high_db, strict=True)):
             if low_db > high_db:

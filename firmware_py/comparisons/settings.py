@@ -31,10 +31,7 @@ def _fit(place: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class TuningSettings:
-    """The settings of one tuning; the times are those of its sounds.
-
-    A value that is not allowed is refused by a `ResultError`.
-    """
+    """The settings of one tuning; what is not allowed is refused by a `ResultError`."""
 
     # of the aid: what it is fitted with, how far each number of a setting may go there, and the
     # prior SD of what the person may want of it
@@ -61,6 +58,5 @@ class TuningSettings:
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
         found: Self = record_checks.object_of(cls)("settings", record)
         return found

@@ -1,12 +1,9 @@
 """What an operator is told of a tuning as it happens."""
 
-from dataclasses import dataclass
-
 from firmware_py.terms.reasons import Reasons
 from firmware_py.terms.tells import Tell
 
 
-@dataclass(frozen=True)
 class SpeechTold(Tell, what="speech"):
     """Speech is about to be played; `place` is "first" or "second" of the comparison."""
 
@@ -19,7 +16,6 @@ class SpeechTold(Tell, what="speech"):
     soft_db: float
 
 
-@dataclass(frozen=True)
 class ComparisonTold(Tell, what="comparison"):
     """A comparison has its answer; `expected_regret` is that of the best setting so far."""
 
@@ -28,21 +24,18 @@ class ComparisonTold(Tell, what="comparison"):
     expected_regret: float
 
 
-@dataclass(frozen=True)
 class AgainTold(Tell, what="again"):
     """Nothing was pressed: both are played again."""
 
     comparison: int
 
 
-@dataclass(frozen=True)
 class NobodyTold(Tell, what="nobody-answers"):
     """Nothing was pressed for so many comparisons: the tuning is paused."""
 
     comparisons: int
 
 
-@dataclass(frozen=True)
 class AidLostTold(Tell, what="aid-lost"):
     """The hearing aid is lost."""
 
@@ -53,7 +46,6 @@ class AidReadyTold(Tell, what="aid-ready"):
     """The hearing aid is back."""
 
 
-@dataclass(frozen=True)
 class SettingTold(Tell, what="setting"):
     """The aid is left at this setting; `finding` says what the answers told."""
 

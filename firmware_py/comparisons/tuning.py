@@ -105,7 +105,6 @@ class Tuning:
 
     @property
     def comparison(self) -> int:
-        """Return the number of the comparison under way or due."""
         return self.estimator.comparison_count + 1
 
     @property
@@ -328,14 +327,12 @@ def finding_of(estimator: PreferenceEstimator) -> TuningFinding:
 
 
 def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
-    """Return the setting to leave the aid at."""
     if finding_of(estimator) == TuningFinding.NONE:
         return PRESCRIPTION.values_db()
     return tuple(map(float, estimator.best()))
 
 
 def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
-    """Yield what makes the result less than sure."""
     match finding_of(estimator):
         case TuningFinding.NONE:
             changed = estimator.changed > 0.5 * (1.0 - estimator.listens)

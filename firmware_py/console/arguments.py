@@ -34,17 +34,14 @@ class Choice:
 
     @property
     def form(self) -> str:
-        """Return the words with | between them."""
         return "|".join(self.choices)
 
     @property
     def allowed(self) -> str:
-        """Return the words as people list them."""
         *others, last = self.choices
         return f"{', '.join(others)} and {last}"
 
     def value(self, text: str) -> object:
-        """Return what a word stands for; `ValueError` if it is none of these."""
         if not self.resembles(text):
             raise ValueError(text)
         return self.choices[text.upper()]
@@ -67,7 +64,6 @@ class Number:
 
     @property
     def allowed(self) -> str:
-        """Return limits and unit, for people."""
         if self.limits is None:
             return f"numbers in {self.unit}"
         low, high = self.limits
@@ -75,7 +71,6 @@ class Number:
         return f"{'whole ' * self.whole}numbers from {figures} {self.unit}".rstrip()
 
     def value(self, text: str) -> float:
-        """Return the number; `ValueError` if it is none, or beyond its limits."""
         if "_" in text or (self.whole and not text.isdigit()):  # Python takes 1_000
             raise ValueError(text)
         number = int(text) if self.whole else float(text)
@@ -84,7 +79,6 @@ class Number:
         return number
 
     def resembles(self, text: str) -> bool:
-        """Return whether it consists of digits, a sign and a point."""
         return text.lstrip("+-").replace(".", "", 1).isdecimal()
 
 
@@ -103,13 +97,7 @@ class Argument:
     any_script: bool = field(default=False, kw_only=True)
 
     def value(self, text: str) -> object:
-        """Return the value of what was typed.
-
-        Raises
-        ------
-        ConsoleError
-            If it is not allowed; the words say what is.
-        """
+        """Return the value of what was typed; the words of a `ConsoleError` say what is allowed."""
         try:
             return self.kind.value(text)
         except ValueError:
@@ -132,13 +120,8 @@ def by_place(
 ) -> list[str | None]:
     """Return the texts of arguments that are told by their place, None for those left out.
 
-    Errors end with `usage`, how the whole command is typed; with `secret` none of them repeats what
-    stood between the commas.
-
-    Raises
-    ------
-    ConsoleError
-        If there are too few or too many of them, or one is not ASCII.
+    A `ConsoleError` ends with `usage`, how the whole command is typed; with `secret` none repeats
+    what stood between the commas.
     """
     needed = sum(not argument.optional for argument in known)
     if len(typed) < needed or "" in typed[:needed]:
@@ -153,13 +136,7 @@ def by_place(
 
 
 def by_name(known: Sequence[Argument], typed: Sequence[str], usage: str) -> list[str | None]:
-    """Return the texts of arguments written NAME=VALUE in any order, as `by_place` does.
-
-    Raises
-    ------
-    ConsoleError
-        If a name is unknown, missing or there twice, or has no value.
-    """
+    """Return the texts of arguments written NAME=VALUE in any order, as `by_place` does."""
     texts: dict[str, str] = {}
     for word in typed:
         name, equals, text = (part.strip() for part in word.partition("="))
@@ -171,7 +148,6 @@ def by_name(known: Sequence[Argument], typed: Sequence[str], usage: str) -> list
 
 
 def _find_argument(known: Sequence[Argument], name: str, text: str, usage: str) -> Argument:
-    """Return the argument that has this name, if it may have this value."""
     argument = next((a for a in known if name.isascii() and a.name == name.upper()), None)
     if argument is None:
         raise ConsoleError(PARAMETER_NOT_ALLOWED, f"there is no {name!r}: {usage}")
@@ -184,7 +160,6 @@ def _find_argument(known: Sequence[Argument], name: str, text: str, usage: str) 
 
 
 def _bare(known: Sequence[Argument], word: str, usage: str) -> Argument:
-    """Return the argument that a word without a name tells."""
     if not word:
         raise ConsoleError(MISSING_PARAMETER, f"something is missing between commas: {usage}")
     meant = [argument for argument in known if argument.kind.resembles(word)]

@@ -39,23 +39,11 @@ def draw_audiogram(
     truth: Sequence[tuple[float, float]] = (),
     unit: str = "dB HL",
 ) -> list[str]:
-    """Draw the thresholds of one or both ears.
+    """Draw the thresholds of one or both ears, in lines of at most 60 ASCII characters.
 
-    What is only inferred by bone is not drawn beside air: there is no room between frequencies.
-
-    Parameters
-    ----------
-    ears : mapping of Route to its thresholds
-        As in the result of a test.
-    truth : sequence of (frequency_hz, threshold_db_hl)
-        A simulated listener's thresholds, marked `+`.
-    unit : str
-        Of the levels, by `axis_unit`.
-
-    Returns
-    -------
-    list of str
-        Lines of at most 60 ASCII characters.
+    `truth` are a simulated listener's frequencies with thresholds, marked `+`; `unit` is
+    `axis_unit`. What is only inferred by bone is not drawn beside air: there is no room between
+    frequencies.
     """
     rows = _grid()
     for frequency_hz, threshold_db_hl in truth:
@@ -71,7 +59,6 @@ def draw_audiogram(
 
 
 def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
-    """Return one line that explains the symbols used; `ears` as for `draw_audiogram`."""
     parts = [f"{route.character(MaskingMark.NOT_MASKED)} {route}" for route in ears]
     for mark, words in MASKING_WORDS.items():
         marked = [

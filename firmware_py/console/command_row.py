@@ -26,10 +26,7 @@ BY_ITSELF = "a new start, or a word on why it was refused, which comes by itself
 
 
 class UnderWay(Enum):
-    """What is under way: how people call it, what starts and ends it, and what waits for its end.
-
-    Or nothing.
-    """
+    """What is under way, if anything: its name, what starts and ends it, what waits for its end."""
 
     NOTHING = ("", "", "", "")
     TEST = ("test", "SESS:STAR", "SESS:ABOR", "")
@@ -75,21 +72,12 @@ class Pin:
     waits: Callable[[Any], bool] | None = None
 
     def is_needed(self, told: Collection[str], begun_since_start: bool) -> bool:
-        """Return whether it is with these arguments.
-
-        Parameters
-        ----------
-        told : collection of str
-            The names of the arguments that were typed.
-        begun_since_start : bool
-            Whether the last test was begun since the device was switched on.
-        """
+        """Return whether it is where arguments of these names were typed."""
         earlier = self.earlier_test and not begun_since_start
         return self.always or earlier or any(name in told for name in self.arguments)
 
     @property
     def words(self) -> str:
-        """Return the same for people."""
         rules = {
             "always": self.always,
             f"with {', '.join(self.arguments)}": bool(self.arguments),
@@ -118,27 +106,18 @@ class Command:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Return what matches the header in all its forms."""
         return header_pattern(self.header)
 
     @property
     def short(self) -> str:
-        """Return the header in its short form."""
         return short_form(self.header)
 
     @property
     def usage(self) -> str:
-        """Return how it is typed, for people."""
         return f"{self.header} {usage_of(self.arguments, named=self.named)}".strip()
 
     def texts(self, typed: Sequence[str]) -> list[str | None]:
-        """Return the text of every argument, None for one that was left out.
-
-        Raises
-        ------
-        ConsoleError
-            If there are too many or too few, or one that is not of this command.
-        """
+        """Return the text of every argument, None for one that was left out."""
         if self.named:
             return by_name(self.arguments, typed, self.usage)
         return by_place(self.arguments, typed, self.usage, secret=self.secret)
@@ -146,20 +125,13 @@ class Command:
     def needs_pin(
         self, subject: object, texts: Sequence[str | None], begun_since_start: bool
     ) -> bool:
-        """Return whether it needs the PIN with these arguments; see `Pin`."""
         pairs = zip(self.arguments, texts, strict=True)
         told = [argument.name for argument, text in pairs if text is not None]
         waits = self.pin.waits is not None and self.pin.waits(subject)
         return waits or self.pin.is_needed(told, begun_since_start)
 
     def values(self, texts: Sequence[str | None]) -> list[object]:
-        """Return the values of these texts, within their bounds.
-
-        Raises
-        ------
-        ConsoleError
-            If one is not allowed.
-        """
+        """Return the values of these texts; `ConsoleError` if one is not within its bounds."""
         told = zip(self.arguments, texts, strict=True)
         try:
             return [None if text is None else argument.value(text) for argument, text in told]
@@ -169,13 +141,11 @@ class Command:
 
 
 def help_lines(commands: Iterable[Command]) -> list[str]:
-    """Return what HELP says: a line for every command, then how they are typed."""
     lines = [f"{command.usage:<{USAGE_CHARACTERS}}  {command.help}" for command in commands]
     return [*lines, *HELP_NOTES]
 
 
 def page_lines(commands: Iterable[Command]) -> list[str]:
-    """Return the commands as a table in Markdown."""
     lines = ["| command | what it does | allowed are | needs | PIN |", "|---|---|---|---|---|"]
     for command in commands:
         numbers = [a for a in command.arguments if isinstance(a.kind, Number)]

@@ -37,23 +37,9 @@ class Console:
     A query is answered with its value, a command with `OK`, an error with `ERROR number,"words"`.
     Lines for people come before the `OK`.
 
-    Parameters
-    ----------
-    commands : iterable of Command
-        The table, to which the console adds its own (`OWN_COMMANDS`).
-    instrument : object
-        What the handlers of the table are given first.
-    lock : PinLock, optional
-        Asks for the operator's PIN; without one none is needed.
-    under_way : callable, optional
-        Returns what is under way.
-    begun_since_start : callable, optional
-        Returns whether the last test was begun since the device was switched on.
-    forget : callable, optional
-        Forgets what else was an operator's; see `add`.
-    record : callable, optional
-        Puts what happened on the disk, and returns what that refused, in words. Nothing is answered
-        before.
+    To the table of `commands`, whose handlers are given the `instrument` first, the console adds
+    its own (`OWN_COMMANDS`). `forget` forgets what else was an operator's; see `add`. `record` puts
+    what happened on the disk, and returns what that refused, in words: nothing is answered before.
     """
 
     def __init__(
@@ -93,7 +79,6 @@ class Console:
             self._forgetting.append(forget)
 
     def receive(self, data: bytes) -> list[str]:
-        """Take in bytes from the port and return the lines to answer."""
         answers = []
         for character in self._decoder.decode(data):
             if character in "\r\n":
@@ -110,7 +95,6 @@ class Console:
         return answers
 
     def forget_line(self) -> None:
-        """Forget a line that was typed by half."""
         self._partial.clear()
         self._decoder.reset()
 
@@ -141,7 +125,6 @@ class Console:
         return [answer] if isinstance(answer, str) else [*answer, "OK"]
 
     def help(self) -> list[str]:
-        """Return the table of commands for people."""
         return help_lines(command for command, _ in self._table)
 
     def _do(self, line: str) -> Answer:

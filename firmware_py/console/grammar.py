@@ -78,7 +78,6 @@ class ErrorQueue:
             self._errors.append((error, of_line))
 
     def next(self) -> str:
-        """Return the oldest error and forget it."""
         return self._errors.pop(0)[0].answer if self._errors else f'{NO_ERROR},"No error"'
 
     def clear(self) -> None:
@@ -89,7 +88,6 @@ class ErrorQueue:
 
 
 def short_form(header: str) -> str:
-    """Return the short form of a header, which is its capitals."""
     return "".join(character for character in header if not character.islower())
 
 
@@ -103,13 +101,7 @@ def header_pattern(header: str) -> re.Pattern[str]:
 
 
 def parse_line(line: str) -> tuple[str, list[str]]:
-    """Split a line into its header and its arguments.
-
-    Raises
-    ------
-    ConsoleError
-        If the line is too long, or has a character that is not printable.
-    """
+    """Split a line into its header and its arguments; `ConsoleError` if it cannot be one."""
     if len(line) > LINE_CHARACTERS_MAX:
         raise ConsoleError(
             TOO_MUCH_DATA, f"a line has at most {LINE_CHARACTERS_MAX} characters; nothing was done"

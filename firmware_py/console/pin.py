@@ -47,26 +47,14 @@ class PinHash:
 
     @classmethod
     def of(cls, pin: str, salt: bytes) -> Self:
-        """Return the hash of a new PIN.
-
-        Raises
-        ------
-        ValueError
-            If it is not allowed; the message does not tell it.
-        """
+        """Return the hash of a new PIN; a `ValueError` does not repeat it."""
         if not PIN_FORM.fullmatch(pin):
             raise ValueError(f"a PIN has {PIN_WORDS}; this one has not")
         return cls(ITERATIONS, salt, _digest(pin, salt, ITERATIONS))
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read the text of a hash.
-
-        Raises
-        ------
-        ValueError
-            If it is none; the message does not tell it, for it may be a PIN.
-        """
+        """Read the text of a hash; a `ValueError` does not repeat it, for it may be a PIN."""
         match = _STORED_FORM.fullmatch(text) if isinstance(text, str) else None
         low, high = ITERATIONS_LIMITS
         if match is None or not low <= int(match[1]) <= high:
@@ -89,14 +77,8 @@ class PinHash:
 class PinLock:
     """Refuses what needs the PIN until the PIN was entered, and again after some idle time.
 
-    Parameters
-    ----------
-    stored : PinHash or None
-        None: no PIN is configured, and nothing is ever refused.
-    now_s : callable
-        Returns a time in seconds that never goes backwards.
-    wrong : WrongPins, optional
-        If it has counted some before, the wait begins anew.
+    With no PIN `stored` nothing is ever refused. `now_s` returns a time that never goes backwards.
+    If `wrong` has counted some before, the wait begins anew.
     """
 
     def __init__(
@@ -114,7 +96,6 @@ class PinLock:
 
     @property
     def state(self) -> str:
-        """Return NONE, LOCKED or UNLOCKED."""
         if self._stored is None:
             return NONE
         if self._unlocked_until_s is None or self._now_s() >= self._unlocked_until_s:
@@ -127,13 +108,7 @@ class PinLock:
         return self._unlocked_until_s is not None and self.state == LOCKED
 
     def require(self) -> None:
-        """Refuse what needs the PIN while it is locked; otherwise begin the idle time anew.
-
-        Raises
-        ------
-        ConsoleError
-            If it is locked.
-        """
+        """Refuse what needs the PIN while it is locked; otherwise begin the idle time anew."""
         state = self.state
         if state == LOCKED:
             raise ConsoleError(
@@ -143,14 +118,7 @@ class PinLock:
             self._unlocked_until_s = self._now_s() + RELOCK_S
 
     def enter(self, pin: str) -> None:
-        """Unlock, if the PIN is right.
-
-        Raises
-        ------
-        ConsoleError
-            If it is wrong, if no PIN is configured, or if it comes too soon after a wrong one:
-            then it is not compared.
-        """
+        """Unlock, if the PIN is right; one too soon after a wrong one is not looked at."""
         if self._stored is None:
             raise ConsoleError(COMMAND_PROTECTED, "no PIN is configured, and none is needed")
         now_s = self._now_s()

@@ -21,7 +21,6 @@ def figure(value: float) -> str:
 
 
 def verdict_word(verdict: str) -> str:
-    """Return a verdict as people read it."""
     return verdict.replace("-", " ")
 
 

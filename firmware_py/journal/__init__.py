@@ -19,7 +19,6 @@ from firmware_py.journal.records import JOURNAL_BYTES_MAX as JOURNAL_BYTES_MAX
 from firmware_py.journal.records import RECORD_BYTES_MAX as RECORD_BYTES_MAX
 from firmware_py.journal.recovered import Record as Record
 from firmware_py.journal.recovered import Recovered as Recovered
-from firmware_py.journal.recovered import format_of as format_of
 from firmware_py.journal.recovered import is_recovery_note as is_recovery_note
 from firmware_py.journal.recovered import recorder_of as recorder_of
 from firmware_py.journal.seal import SECRET_BYTES as SECRET_BYTES

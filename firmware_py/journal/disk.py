@@ -42,7 +42,6 @@ class Disk:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def size(self, handle: int) -> int:
-        """Return the size of the file in bytes."""
         return os.fstat(handle).st_size
 
     def read(self, handle: int, offset: int, count: int) -> bytes:
@@ -62,7 +61,6 @@ class Disk:
         return os.write(handle, data)
 
     def truncate(self, handle: int, size: int) -> None:
-        """Cut the file to `size` bytes."""
         os.ftruncate(handle, size)
 
     def fsync(self, handle: int) -> None:
@@ -80,11 +78,9 @@ class Disk:
             os.close(handle)
 
     def names(self, directory: Path) -> list[str]:
-        """Return the names in a directory, in any order."""
         return os.listdir(directory)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name in the same directory, at once."""
         os.rename(old, new)
 
     def remove(self, path: Path) -> None:
@@ -107,17 +103,14 @@ class Disk:
         return path.lstat().st_nlink > 1
 
     def make_directory(self, directory: Path) -> None:
-        """Make a directory if it is not there; its parent has to be."""
         directory.mkdir(0o700, exist_ok=True)
 
     def free_bytes(self, directory: Path) -> int:
-        """Return how much room the disk of a directory has."""
         disk = os.statvfs(directory)
         return disk.f_bavail * disk.f_frsize
 
 
 def write_all(disk: Disk, handle: int, data: bytes) -> None:
-    """Append all of `data`, however few bytes the disk takes at a time."""
     rest = data
     while rest:
         taken = disk.write(handle, rest)
@@ -164,7 +157,6 @@ def _free_part(disk: Disk, path: Path) -> Path:
 
 
 def open_or_create(disk: Disk, path: Path) -> int:
-    """Return a handle to write to a file, which is made if it is not there."""
     try:
         return disk.open(path, writable=True)
     except FileNotFoundError:

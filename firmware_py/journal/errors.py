@@ -43,16 +43,8 @@ class JournalUnstartedError(JournalReadError):
 class JournalDamagedError(JournalReadError):
     """A journal was changed after it was written; recovery leaves it as it is.
 
-    Attributes
-    ----------
-    line_number : int
-        The first bad line, counted from 1.
-    byte_offset : int
-        Where that line starts.
-    reason : str
-        What is wrong with it.
-    good : Recovered or None
-        All records before the damage; None when the header itself is damaged.
+    The first bad line is `line_number`, counted from 1. `good` has all records before it; None: the
+    header itself is damaged.
     """
 
     def __init__(

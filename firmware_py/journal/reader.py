@@ -44,23 +44,8 @@ _LATER_RECORD: Final = re.compile(
 def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> Recovered:
     """Read a journal and leave it as it is; a writer may have it open.
 
-    Parameters
-    ----------
-    path : path
-        The journal.
-    disk : Disk, optional
-        The file system; the machine's own by default.
-
-    Raises
-    ------
-    JournalReadError
-        It is missing, cannot be read, is no journal, or of a format version that never was.
-    JournalNewerError
-        Only a later version knows its format.
-    JournalUnstartedError
-        The file is empty or its header is torn.
-    JournalDamagedError
-        The file was changed after it was written; the error carries the good records.
+    What is wrong is a `JournalReadError`, or one below it: `JournalNewerError`,
+    `JournalUnstartedError`, and `JournalDamagedError`, which has the good records.
     """
     disk = disk or Disk()
     path = Path(path)
@@ -75,14 +60,9 @@ def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> R
 
 
 def is_unbroken(path: Path) -> bool:
-    """Return whether every line's CRC continues that of the line before.
+    """Return whether every line's CRC continues that of the line before; it may raise ``OSError``.
 
     A quick look and no verdict: what is wrong, if something is, `read_journal` tells.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
     """
     crc = ""
     with os.fdopen(Disk().open(path, writable=False), "rb") as file:
@@ -128,7 +108,6 @@ def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
 
 
 def _line_at(disk: Disk, handle: int, offset: int, bytes_max: int) -> bytes:
-    """Return the bytes from `offset` to the next newline, no more than `bytes_max`."""
     chunk = disk.read(handle, offset, bytes_max)
     end = chunk.find(b"\n")
     return chunk if end < 0 else chunk[: end + 1]
@@ -147,16 +126,8 @@ def check_format(path: Path, header: Record) -> None:
 def _judge(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> Recovered:
     """Tell a torn end, which is returned, from damage, which is raised.
 
-    Parameters
-    ----------
-    good : Recovered
-        The records before the bad line.
-    tail : bytes
-        The file from the bad line on, as far as a torn end can reach.
-    torn_bytes : int
-        The size of the file from the bad line on.
-    error : LineError
-        What is wrong with the bad line.
+    The bad line and all after it have `torn_bytes`; `tail` is as much of them as a torn end can
+    reach.
     """
     proof = _proof_of_damage(tail, torn_bytes, len(good.records), error)
     if not good.records:

@@ -52,13 +52,7 @@ assert RECORD_BYTES_MAX <= HEADER_BYTES_MAX, "the reader's longest line is a hea
 
 
 class LineError(Exception):
-    """A line is not the record that belongs in its place.
-
-    Attributes
-    ----------
-    misplaced : bool
-        The line has the form of a record, but of another number.
-    """
+    """A line is not the record that belongs in its place; `misplaced`: it is another one."""
 
     def __init__(self, reason: str, *, misplaced: bool = False) -> None:
         super().__init__(reason)
@@ -66,7 +60,6 @@ class LineError(Exception):
 
 
 def line_bytes_max(number: int) -> int:
-    """Return the longest line, in bytes with the newline, that record `number` may have."""
     return HEADER_BYTES_MAX if number == 0 else RECORD_BYTES_MAX
 
 
@@ -82,27 +75,12 @@ def encode_line(
     previous_crc: str,
     seal: Callable[[bytes], str] | None = None,
 ) -> tuple[bytes, str]:
-    """Return the line of a record and its CRC.
+    """Return the line of a record and its CRC; `JournalRecordError` if it cannot be written.
 
-    Parameters
-    ----------
-    number : int
-        The record's number; 0 is the header.
-    synced : int
-        How many records are known to be on the disk now.
-    record : Mapping
-        ``kind`` (str) and JSON values: None, bool, int, finite float, str, list, dict with
-        str keys.  Subclasses come back as the plain type; tuples are refused, for they would
-        come back as lists.
-    previous_crc : str
-        The CRC of the record before; empty for the header.
-    seal : callable, optional
-        Returns the seal of a line's body, which the line then carries.
-
-    Raises
-    ------
-    JournalRecordError
-        Something in the record cannot be written, or it is too long.
+    A record has JSON values: None, bool, int, finite float, str, list, dict with str keys.
+    Subclasses come back as the plain type; tuples are refused, for they would come back as lists.
+    `synced` records are known to be on the disk now. The CRC before the header is empty. `seal`
+    returns the seal of a line's body, which the line then carries.
     """
     try:
         _check_keys(record)
@@ -127,19 +105,7 @@ def encode_line(
 def decode_line(line: bytes, number: int, previous_crc: str) -> tuple[Record, str]:
     """Return the record of a line that must be record `number`, and its CRC.
 
-    Parameters
-    ----------
-    line : bytes
-        The bytes up to and with the newline.
-    number : int
-        The number of the record that belongs here.
-    previous_crc : str
-        The CRC of the record before; empty for the header.
-
-    Raises
-    ------
-    LineError
-        The line is something else; the message says what.
+    The message of a `LineError` says what else the line is. The CRC before the header is empty.
     """
     head, crc = _frame(line, number)
     found = chained_crc(previous_crc, line[:-TAIL_BYTES])
@@ -156,7 +122,6 @@ def decode_line(line: bytes, number: int, previous_crc: str) -> tuple[Record, st
 
 
 def _frame(line: bytes, number: int) -> tuple[re.Match[bytes], str]:
-    """Return the match of a line's head and the CRC it carries."""
     if not line.endswith(b"\n"):
         if len(line) >= line_bytes_max(number):
             raise LineError(f"no newline within {line_bytes_max(number)} bytes, the most allowed")

@@ -26,12 +26,10 @@ class Recovered:
 
     @property
     def header(self) -> Record:
-        """Record 0."""
         return self.records[0]
 
     @property
     def format(self) -> int:
-        """Return the version of its format."""
         return format_of(self.header)
 
     @property
@@ -44,7 +42,6 @@ class Recovered:
 
 
 def format_of(header: Mapping[str, object]) -> int:
-    """Return the version of the format of a header; 0 if it has none."""
     version = header.get("journal")
     return version if type(version) is int else 0
 

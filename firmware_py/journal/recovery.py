@@ -21,15 +21,7 @@ _CUT_SUFFIX: Final = re.compile(r"cut-([0-9]{1,18})(?:\.([0-9]{1,4}))?")
 
 
 def read_from_disk(disk: Disk, handle: int, path: Path) -> Recovered:
-    """Return what an open journal has on the disk, whatever the system has of it in memory.
-
-    Raises
-    ------
-    JournalReadError
-        As of `read_journal`, or there is no room for another write.
-    OSError
-        The disk failed.
-    """
+    """Return what an open journal has on the disk, whatever the system has of it in memory."""
     disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
     disk.fsync(handle)
     disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not

@@ -29,15 +29,7 @@ class SealKey:
         return hmac.digest(self.secret, b"gp-pta name of a key", "sha256").hex()[:16]
 
     def seal(self, previous: str, body: bytes) -> str:
-        """Return the seal of a line, as 64 hex digits.
-
-        Parameters
-        ----------
-        previous : str
-            The seal of the line before; empty for the header.
-        body : bytes
-            The line before its `, "seal"`.
-        """
+        """Return the seal of a line; that of the line before, `previous`, is "" for the header."""
         import hmac
 
         sealed = b"gp-pta seal\n" + previous.encode("ascii") + b"\n" + body
@@ -45,7 +37,6 @@ class SealKey:
 
 
 def seal_of(line: bytes) -> str:
-    """Return the seal that a line carries; empty if it has none."""
     sealed = _SEALED.search(line, max(0, len(line) - _SEALED_BYTES))
     return sealed[1].decode("ascii") if sealed else ""
 

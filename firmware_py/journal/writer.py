@@ -71,26 +71,13 @@ class JournalWriter:
     ) -> Self:
         """Begin a journal; on return its header and its name are on the disk.
 
-        Parameters
-        ----------
-        path : path
-            A file that does not exist, in a directory that does.
-        header : Mapping
-            JSON values about the session, at most `HEADER_BYTES_MAX`; ``kind`` and ``journal``
-            (the format version) are added, and ``seal_key`` (its name) if there is one.
-        disk : Disk, optional
-            The file system; the machine's own by default.
-        seal_key : SealKey, optional
-            Every record carries a seal made with it; without it none does.
+        The header has JSON values about the session, at most `HEADER_BYTES_MAX`; ``kind`` and
+        ``journal`` (the format version) are added, and ``seal_key`` (its name) if there is one,
+        with which every record is sealed. The file system is the machine's own by default.
 
-        Raises
-        ------
-        JournalRecordError
-            The header cannot be written; no file was made.
-        JournalExistsError
-            The file, or a cut saved from a journal of the same name, is there already.
-        JournalWriteError
-            The disk failed; the file has been removed if that was possible.
+        A `JournalRecordError` says that the header cannot be written, a `JournalExistsError` that
+        the file, or a cut saved from a journal of the same name, is there already: no file was
+        made. After a `JournalWriteError` it has been removed, if that was possible.
         """
         disk = disk or Disk()
         path = Path(path)
@@ -122,25 +109,15 @@ class JournalWriter:
     ) -> tuple[Self, Recovered]:
         """Open a journal to go on with it; a torn end is saved, cut off and noted.
 
-        With a key only what is sealed with it goes on; without one only what is not sealed.
+        With a key only what is sealed with it goes on; without one only what is not sealed. The
+        writer writes behind the last good record. All records now in the journal, on the disk, the
+        notes of this recovery included, are returned with it; ``torn_bytes`` behind ``good_bytes``
+        were cut off now.
 
-        Returns
-        -------
-        writer : JournalWriter
-            It writes behind the last good record.
-        recovered : Recovered
-            All records now in the journal, on the disk, the notes of this recovery included;
-            ``torn_bytes`` behind ``good_bytes`` were cut off now.
-
-        Raises
-        ------
-        JournalReadError
-            As of `read_journal`, damage included; it is full; it is sealed with another key, or not
-            at all although there is one; its seal is broken.  The file was not changed.
-        JournalLockedError
-            Another writer has it open; the file was not changed.
-        JournalWriteError
-            The disk failed; what was recorded is still there, resume again.
+        A `JournalReadError`, as of `read_journal`, says too that it is full, sealed with another
+        key or not at all, or that its seal is broken; `JournalLockedError` that another writer has
+        it. The file was not changed then. After a `JournalWriteError` what was recorded is still
+        there: resume again.
         """
         disk = disk or Disk()
         path = Path(path)
@@ -168,7 +145,6 @@ class JournalWriter:
 
     @property
     def path(self) -> Path:
-        """The journal."""
         return self._path
 
     @property
@@ -182,29 +158,15 @@ class JournalWriter:
         return self._synced_count
 
     def append(self, record: Mapping[str, object]) -> int:
-        """Put a record behind the others; it is on the disk after the next `sync`.
+        """Put a record behind the others, and return its number; `sync` has it on the disk.
 
-        When more than `UNSYNCED_BYTES_MAX` would wait, the ones before are synced at once.
+        A record has a ``kind`` (any string but "header") and JSON values, at most
+        `RECORD_BYTES_MAX`; notes with ``what`` "recovered" are the journal's own. It is encoded
+        here and now. When more than `UNSYNCED_BYTES_MAX` would wait, the ones before are synced at
+        once.
 
-        Parameters
-        ----------
-        record : Mapping
-            ``kind`` (any string but "header") and JSON values, at most `RECORD_BYTES_MAX`;
-            notes with ``what`` "recovered" are the journal's own.  It is encoded here and now;
-            later changes to it do not matter.
-
-        Returns
-        -------
-        number : int
-            The record's number.
-
-        Raises
-        ------
-        JournalRecordError
-            The record cannot be written, or follows the "end" record; the writer goes on
-            without it.
-        JournalWriteError
-            The disk failed, now or before, or the journal is full.
+        After a `JournalRecordError` the writer goes on without it; after a `JournalWriteError` it
+        does not: the disk failed, now or before, or the journal is full.
         """
         self._check_usable()
         if record.get("kind") == "header":
@@ -224,11 +186,8 @@ class JournalWriter:
     def sync(self) -> None:
         """Write what was appended; on return all of it is on the disk.
 
-        Raises
-        ------
-        JournalWriteError
-            The disk failed.  The file has been cut back to the records synced before, if that
-            was possible, and this writer refuses everything from now on.
+        After a `JournalWriteError` the file has been cut back to the records synced before, if that
+        was possible, and this writer refuses everything from now on.
         """
         self._check_usable()
         if not self._unsynced:
@@ -246,13 +205,7 @@ class JournalWriter:
         self._unsynced.clear()
 
     def close(self) -> None:
-        """Sync, unless the writer failed before, and release the journal; again does nothing.
-
-        Raises
-        ------
-        JournalWriteError
-            The last sync failed; the journal is released nevertheless.
-        """
+        """Sync, unless the writer failed before, and release the journal; again does nothing."""
         if self._handle == CLOSED:
             return
         try:
@@ -327,7 +280,6 @@ def _header_record(header: Mapping[str, object], seal_key: SealKey | None) -> Re
 
 
 def _create(disk: Disk, path: Path) -> int:
-    """Return the locked handle of a new file."""
     try:
         cuts = saved_cuts(disk, path)
         if cuts:
@@ -347,7 +299,6 @@ def _create(disk: Disk, path: Path) -> int:
 
 
 def _open(disk: Disk, path: Path) -> int:
-    """Return the locked handle of an existing journal."""
     try:
         handle = disk.open(path, writable=True)
     except FileNotFoundError as error:

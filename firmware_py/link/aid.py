@@ -77,27 +77,22 @@ class AidClient:
 
     @property
     def busy(self) -> bool:
-        """Return whether the aid owes an answer."""
         return self._asked != "" or bool(self._waiting)
 
     def connect(self) -> None:
-        """Begin a conversation; what was under way is forgotten."""
         self.disconnect()
         self._waiting.append("hello")
 
     def disconnect(self) -> None:
-        """Forget everything of this conversation."""
         self.connected = False
         self._reader, self._asked = LineReader(LINE_BYTES_MAX), ""
         self._waiting.clear()
         self._answer_by_us = self._played_by_us = self._playing = None
 
     def play(self, number: int, setting_db: tuple[float, ...]) -> None:
-        """Have the speech played once at this setting."""
         self._waiting.append(f"play number={number} {_setting(setting_db)}")
 
     def use(self, setting_db: tuple[float, ...]) -> None:
-        """Have the aid go over to this setting, and stay there."""
         self._waiting.append(f"set {_setting(setting_db)}")
 
     def stop(self) -> None:
@@ -119,7 +114,6 @@ class AidClient:
         return min(waits, default=None)
 
     def receive(self, data: bytes, now_us: int) -> list[AidNotice]:
-        """Take in bytes and the time, and return what they tell."""
         told: list[AidNotice] = []
         for line in self._reader.feed(data):
             told += self._line(line.removesuffix(b"\n"), now_us)
@@ -191,7 +185,6 @@ class AidClient:
 
 
 def _name(name: str, told: Mapping[str, str]) -> str:
-    """Return a name that is in the greeting: what can be printed, without spaces."""
     text = told[name]
     if not 0 < len(text) <= NAME_CHARACTERS_MAX or not text.isascii() or not text.isprintable():
         raise ValueError(

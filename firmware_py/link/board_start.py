@@ -28,12 +28,8 @@ class BoardError(Exception):
 class ClockCheck:
     """Holds the clock of a board to that of the host.
 
-    Parameters
-    ----------
-    speed : float
-        How many times faster than the host's it goes: above 1 in a demonstration.
-    latest_us : int
-        When the latest event was that is known of it.
+    It goes `speed` times faster than the host's: above 1 in a demonstration. At `latest_us` was the
+    latest event that is known of it.
     """
 
     def __init__(self, speed: float = 1.0, latest_us: int = 0) -> None:
@@ -51,20 +47,7 @@ class ClockCheck:
         return math.isfinite(self._high_us)
 
     def bound(self, us: int, asked_us: int, now_us: int) -> None:
-        """Take in what time the board says it is: the answer to a ping.
-
-        Parameters
-        ----------
-        us : int
-            The board's time.
-        asked_us, now_us : int
-            The host's, when it was asked first and now.
-
-        Raises
-        ------
-        BoardError
-            The clock has gone back, stood still, jumped, or goes too fast or too slow.
-        """
+        """Take in the board's time, asked first at `asked_us`; `BoardError` if it cannot be."""
         if us < self._told_us or us < self._known_us - DISORDER_US * self.speed:
             before_us = max(self._told_us, self._known_us)
             raise BoardError(f"its clock has gone back from {before_us} to {us} us")
@@ -84,10 +67,7 @@ class ClockCheck:
     def note_ping(self, us: int, asked_us: int) -> int:
         """Take in that a ping, asked then, has told all events up to this time.
 
-        Returns
-        -------
-        int
-            A time of the board that has passed for certain; all that happened before it is told.
+        Return a time of the board that has passed for certain; all that happened before it is told.
         """
         self._told_us = us
         return min(us, int((asked_us + self._high_us) * self.speed))

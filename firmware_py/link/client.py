@@ -67,25 +67,9 @@ class Counters:
 class Client:
     """The host's side of the wire.
 
-    Parameters
-    ----------
-    nonce : callable
-        Returns a new `HEX8` for every conversation.
-    board_speed : float
-        How many times faster than this clock a board's goes: above 1 in a demonstration only.
-
-    Attributes
-    ----------
-    connected : bool
-        Whether the board has been greeted.
-    can_mask : bool
-        Whether the board has noise.
-    press_ends : bool
-        Whether the board itself ends a tone at a press.
-    transducers : int
-        Which the board has, a bit for each; `reaches` asks for that of a route.
-    told_until_us : int
-        The board's time, at least; all that happened there before was told in this conversation.
+    `nonce` returns a new `HEX8` for every conversation. `press_ends`: the board itself ends a tone
+    at a press. `transducers` has a bit for each. All that happened before `told_until_us` of the
+    board's time was told in this conversation.
     """
 
     def __init__(self, nonce: Callable[[], str], board_speed: float = 1.0) -> None:
@@ -118,26 +102,21 @@ class Client:
 
     @property
     def busy(self) -> bool:
-        """Return whether a command waits for the board, or for its answer."""
         return self._commands.busy
 
     def reaches(self, route: Route) -> bool:
-        """Return whether the board that was greeted last has the transducer of a route."""
         return bool(self.transducers >> route.kind.wire_number & 1)
 
     @property
     def last_event(self) -> int:
-        """Return the number of the last event that was told."""
         return self._board.last_event
 
     def connect(self, now_us: int) -> None:
-        """Begin a conversation; what was under way is dropped."""
         self.disconnect()
         self._reader = LineReader()
         self._send("hello", {"wire": WIRE_VERSION, "host": self._nonce()}, now_us)
 
     def disconnect(self) -> None:
-        """Forget the conversation, for a port that is gone."""
         self.connected = self.press_ends = False
         self._time_wanted = False
         self.told_until_us = 0
@@ -165,11 +144,9 @@ class Client:
         )
 
     def mask(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
-        """Have narrow-band noise played by a route until `unmask` or `silence`."""
         self.request("mask", **route.wire, hz=frequency_hz, dbfs=level_dbfs)
 
     def unmask(self) -> None:
-        """Have the noise fade."""
         self.request("unmask")
 
     def ask_time(self) -> None:
@@ -179,7 +156,6 @@ class Client:
             self.request("ping")
 
     def request(self, verb: str, **values: Any) -> None:
-        """Queue a command with the values of its fields."""
         self._commands.request(verb, values)
 
     def acknowledge(self, number: int) -> None:
@@ -189,7 +165,6 @@ class Client:
             self._commands.last("ack", {"event": number})
 
     def receive(self, data: bytes, now_us: int) -> list[Notice]:
-        """Take in bytes from the port."""
         if (waiting := self._commands.under_way) is not None:
             waiting.bytes_heard += len(data)
         notices: list[Notice] = []
@@ -228,7 +203,6 @@ class Client:
         return []
 
     def transmit(self) -> bytes:
-        """Return what is to be sent, and forget it."""
         return self._commands.take()
 
     def next_deadline_us(self) -> int | None:

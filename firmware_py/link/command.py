@@ -37,7 +37,6 @@ class Command:
     frames_heard: int = 0
 
     def say_unanswered(self) -> str:
-        """Say that no answer came, and what came instead."""
         why = f"{self.verb!r} was sent {self.sent} times without answer"
         if self.verb != "hello" or not self.bytes_heard:
             return why
@@ -47,13 +46,7 @@ class Command:
 
 
 class Commands:
-    """The commands for the board, as bytes that are to be sent.
-
-    Attributes
-    ----------
-    under_way : Command or None
-        That waits for its answer.
-    """
+    """The commands for the board, as bytes that are to be sent; one is `under_way`, if any."""
 
     def __init__(self) -> None:
         self.under_way: Command | None = None
@@ -64,7 +57,6 @@ class Commands:
 
     @property
     def busy(self) -> bool:
-        """Return whether one is under way or waits."""
         return self.under_way is not None or bool(self._waiting)
 
     @property
@@ -73,14 +65,12 @@ class Commands:
         return self._sequence >= SEQUENCE_RENEWAL
 
     def clear(self) -> None:
-        """Forget all; the next conversation numbers its commands from 1 on."""
         self.under_way = None
         self._waiting.clear()
         self._bytes.clear()
         self._sequence = 0
 
     def request(self, verb: str, values: dict[str, Any]) -> None:
-        """Have a command sent after those that wait."""
         if len(self._waiting) >= QUEUE_MAX:
             raise UnansweredError(f"{verb}: {QUEUE_MAX} commands wait for the board already")
         self._waiting.append((verb, values))
@@ -109,27 +99,23 @@ class Commands:
         self.transmit(self.under_way, now_us)
 
     def send_due(self, told: int, now_us: int) -> None:
-        """Send what waits, or a ping when it is time for one."""
         if self._waiting:
             self.send(*self._waiting.popleft(), told, now_us)
         elif now_us >= self._next_ping_us:
             self.send("ping", {}, told, now_us)
 
     def transmit(self, command: Command, now_us: int) -> None:
-        """Send it, perhaps once more."""
         command.sent += 1
         command.due_us = now_us + ANSWER_TIMEOUT_US
         self._next_ping_us = now_us + PING_INTERVAL_US
         self._bytes += command.line
 
     def due_us(self) -> int:
-        """Return when something is to be sent next."""
         if self.under_way is not None:
             return self.under_way.due_us
         return 0 if self._waiting else self._next_ping_us
 
     def take(self) -> bytes:
-        """Return the bytes to be sent, and forget them."""
         data = bytes(self._bytes)
         self._bytes.clear()
         return data

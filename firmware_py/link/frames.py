@@ -31,27 +31,10 @@ class FrameError(ValueError):
 
 
 def encode(sequence: int, verb: str, fields: "Fields" = ()) -> bytes:
-    """Write one frame.
+    """Write one frame, newline included; `FrameError` if a part of it is not allowed.
 
-    Parameters
-    ----------
-    sequence : int
-        The number of the command or event, 1 to `SEQUENCE_MAX`.
-    verb : str
-        Lower-case letters and ``-``.
-    fields : iterable of (str, str or int), or mapping
-        Keys and values in the order of the wire. (A dict has no order under MicroPython.)
-        Decimals are written by `decimal` first.
-
-    Returns
-    -------
-    bytes
-        The line, newline included, at most `FRAME_BYTES_MAX` bytes.
-
-    Raises
-    ------
-    FrameError
-        A part is not allowed on the wire, a key comes twice, or the line is too long.
+    A dict has no order under MicroPython: pairs have that of the wire. Decimals are written by
+    `decimal` first.
     """
     parts = [_sequence_text(sequence), _check("verb", verb, _VERB_CHARACTERS, "a-z and -")]
     keys: list[str] = []
@@ -66,24 +49,7 @@ def encode(sequence: int, verb: str, fields: "Fields" = ()) -> bytes:
 
 
 def decode(line: bytes) -> "tuple[int, str, dict[str, str]]":
-    """Read one frame.
-
-    Parameters
-    ----------
-    line : bytes
-        The whole line, newline included.
-
-    Returns
-    -------
-    sequence : int
-    verb : str
-    fields : dict of str to str
-
-    Raises
-    ------
-    FrameError
-        The line differs from a frame in anything.
-    """
+    """Read a line: number, verb and fields; `FrameError` if it differs from a frame."""
     parts = _checked_body(line).split(" ")
     if len(parts) < 2:
         raise FrameError("no verb: a frame is SEQUENCE VERB [KEY=VALUE ...] *CRC")
@@ -104,20 +70,7 @@ def decimal(value: float) -> str:
     """Write a decimal: the same text under CPython and MicroPython, never ``-0.00`` or ``nan``.
 
     The value is rounded to hundredths, halves to even, and only whole numbers are printed.
-
-    Parameters
-    ----------
-    value : float or int
-        At most `DECIMAL_MAX` in magnitude.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    FrameError
-        The value is not a finite number within the range.
+    `FrameError` if it is no finite number, or beyond `DECIMAL_MAX`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise FrameError("decimal %r is not a number" % (value,))
@@ -132,18 +85,7 @@ def decimal(value: float) -> str:
 def parse_whole(text: str) -> int:
     """Read a whole number: an optional ``-`` and digits without leading zeros.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    FrameError
-        The text is anything else, such as ``+1``, ``1_000``, ``01`` or ``1.0``.
+    `FrameError` if it is anything else, such as ``+1``, ``1_000``, ``01`` or ``1.0``.
     """
     _check_digits(text[1:] if text[:1] == "-" else text, text)
     return int(text)
@@ -152,18 +94,7 @@ def parse_whole(text: str) -> int:
 def parse_decimal(text: str) -> float:
     """Read a decimal: a whole number, and optionally a point and more digits.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    FrameError
-        The text is anything else, such as ``1e3``, ``nan``, ``.5`` or ``5.``.
+    `FrameError` if it is anything else, such as ``1e3``, ``nan``, ``.5`` or ``5.``.
     """
     point = text.find(".")
     unsigned = 1 if text[:1] == "-" else 0
@@ -180,17 +111,8 @@ def parse_decimal(text: str) -> float:
 class LineReader:
     """Cuts a stream of bytes into lines, in bounded memory.
 
-    A line that is too long is dropped up to its newline and counted.
-
-    Parameters
-    ----------
-    bytes_max : int
-        Of a line, newline included: by default what a frame may have.
-
-    Attributes
-    ----------
-    dropped : int
-        Over-long lines so far.
+    A line of more than `bytes_max`, newline included, is dropped up to its newline and counted
+    (`dropped`).
     """
 
     def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
@@ -200,18 +122,7 @@ class LineReader:
         self._skipping = False
 
     def feed(self, data: bytes) -> "list[bytes]":
-        """Take bytes as they come, and give the lines they complete.
-
-        Parameters
-        ----------
-        data : bytes
-            Any number of bytes, cut anywhere.
-
-        Returns
-        -------
-        list of bytes
-            Whole lines, newlines included, each at most `bytes_max` bytes.
-        """
+        """Take bytes, cut anywhere, and give the lines they complete, newlines included."""
         lines = []
         begin = 0
         while True:

@@ -39,21 +39,10 @@ class FieldError(ValueError):
 class Field:
     """One ``KEY=VALUE`` of a message: what may stand there, and what it means.
 
-    Parameters
-    ----------
-    key : str
-    symbol : str
-        What stands for its value on the page.
-    kind : str
-        `TEXT`, `HEX`, `CHOICE`, `WHOLE` or `DECIMAL`. The value of a choice is its place.
-    low, high : float
-        The range of a number, or of how many characters a text has; None: there is no highest.
-    choices : tuple of str
-        Of a choice; for a text what is not allowed.
-    default : int, optional
-        The value where the field is missing; such a field is never written with it.
-    half_of : str
-        The key of a field whose half the value may not exceed.
+    `symbol` stands for its value on the page. `low` and `high` are of a number, or of how many
+    characters a text has; None: there is no highest. `choices` are those of a choice, whose value
+    is its place; of a text what is not allowed. With a `default` it may be missing, and is never
+    written with that value. It may be at most half of the field `half_of`.
     """
 
     def __init__(
@@ -77,7 +66,6 @@ class Field:
         self.half_of = half_of
 
     def read(self, text: str) -> "Any":
-        """Return the value that a text stands for; raise ValueError if it stands for none."""
         if self.kind == CHOICE:
             return self.choices.index(text)
         value: Any = text
@@ -95,7 +83,6 @@ class Field:
         return value
 
     def write(self, value: "Any") -> "str | int":
-        """Return what stands for a value on the wire."""
         if self.kind == CHOICE:
             value = self.choices[value]
         elif self.kind == DECIMAL:
@@ -178,26 +165,10 @@ ERRORS = ("hello", "version", "verb", "field", "limit", "busy", "noise")
 def read(
     fields: "tuple[Field, ...]", given: "dict[str, str]", others: bool = False
 ) -> "dict[str, Any]":
-    """Read the fields of a message.
+    """Read the fields of a message, as `decode` gives them: the values by key.
 
-    Parameters
-    ----------
-    fields : tuple
-        As `COMMANDS` and `EVENTS` have them.
-    given : dict of str to str
-        As `decode` gives them.
-    others : bool
-        Whether there may be fields that are not known.
-
-    Returns
-    -------
-    dict
-        The values by key.
-
-    Raises
-    ------
-    FieldError
-        A field is missing, malformed, out of range, or unknown: of several the first.
+    `FieldError` of the first field that is missing, malformed, out of range, or unknown; with
+    `others` there may be fields that are not known.
     """
     values: dict[str, Any] = {}
     for field in fields:
@@ -220,15 +191,7 @@ def read(
 
 
 def write(fields: "tuple[Field, ...]", values: "dict[str, Any]") -> "list[tuple[str, str | int]]":
-    """Return the fields of a message as `encode` takes them.
-
-    Parameters
-    ----------
-    fields : tuple
-        As `COMMANDS` and `EVENTS` have them.
-    values : dict
-        A value for every one of them; the reader of the message checks its range.
-    """
+    """Return the fields of a message as `encode` takes them; its reader checks the ranges."""
     pairs = []
     for field in fields:
         value = values[field.key]

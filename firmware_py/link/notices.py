@@ -1,6 +1,7 @@
 """What the client of the wire has to say: every notice is of one of these classes."""
 
 from dataclasses import dataclass
+from typing import Any, Final
 
 from firmware_py.link.messages import EVENTS, WIRE_VERSION, FieldError, read
 
@@ -86,6 +87,11 @@ class UnknownEvent:
 
 
 KnownEvent = ToneStarted | ToneEnded | ButtonPressed | ButtonReleased
+# Each with the fields of its message, in the order of the page.
+OF_VERBS: Final[dict[str, type[Any]]] = {
+    "tone-on": ToneStarted, "tone-off": ToneEnded,
+    "button-down": ButtonPressed, "button-up": ButtonReleased,
+}  # fmt: skip
 BoardEvent = KnownEvent | UnknownEvent
 
 
@@ -116,13 +122,7 @@ Notice = Greeted | Refused | BoardEvent | Missed | TimeTold | Lost
 
 
 def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
-    """Return what an event of the board says.
-
-    Raises
-    ------
-    FieldError
-        It is not as the page has it, and no listener can have done that.
-    """
+    """Return what an event of the board says; `FieldError` if it is not as the page has it."""
     if verb not in EVENTS:
         return UnknownEvent(number, verb)
     try:
@@ -131,16 +131,10 @@ def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
         if error.key != "button":
             raise
         return UnknownEvent(number, verb, wrong_field(repr(verb), "button", fields))
-    at_us: int = values["us"]
-    match verb:
-        case "tone-on":
-            return ToneStarted(number, values["id"], at_us)
-        case "tone-off":
-            return ToneEnded(number, values["id"], at_us, values["cut"] == 1)
-        case "button-down":
-            return ButtonPressed(number, at_us, values["button"])
-        case _:
-            return ButtonReleased(number, at_us, values["button"])
+    if "cut" in values:
+        values["cut"] = values["cut"] == 1
+    notice: KnownEvent = OF_VERBS[verb](number, *values.values())
+    return notice
 
 
 def wrong_field(what: str, key: str, fields: dict[str, str]) -> str:

@@ -10,8 +10,10 @@ from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.command_row import Answer, Command, Pin, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
-from firmware_py.operator.meter_tone import DBFS_LIMITS
+from firmware_py.operator.manual_tone import ManualTone
+from firmware_py.operator.meter_tone import DBFS_LIMITS, MeterTone
 from firmware_py.operator.result_desk import EARLIER, LAST_RESULT, RESULTS, ResultDesk
+from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.program import run_program
 from firmware_py.terms.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.terms.outcomes import UNSURE
@@ -55,14 +57,14 @@ ALWAYS: Final = Pin(always=True)
 ABOUT_PEOPLE: Final = Pin(arguments=("AGE", "SEX", "ID"))
 
 
-def _ask(handler: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Have a query answered by the instrument's desk of results."""
+def _of(place: str, handler: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Have a command done by a desk of the instrument, or by one of its tones."""
 
     @wraps(handler)
-    def answer(instrument: Instrument, *values: object) -> Answer:
-        return handler(instrument.results, *values)
+    def do(instrument: Instrument, *values: object) -> Answer:
+        return handler(attrgetter(place)(instrument), *values)
 
-    return answer
+    return do
 
 
 COMMANDS: Final = (
@@ -102,37 +104,39 @@ COMMANDS: Final = (
     ),
     Command("SESSion:STATe?", Instrument.state, "state of the test"),
     Command(
-        "SESSion:LIST?", _ask(ResultDesk.sessions), "number,outcome,start,ears,ID;...;10 of 312",
-        (COUNT,), pin=ALWAYS,
+        "SESSion:LIST?", _of("results", ResultDesk.sessions),
+        "number,outcome,start,ears,ID;...;10 of 312", (COUNT,), pin=ALWAYS,
     ),
     Command(
-        "SESSion:RESult?", _ask(ResultDesk.result), "the result as JSON, so far or final",
+        "SESSion:RESult?", _of("results", ResultDesk.result), "the result as JSON, so far or final",
         (EARLIER,), pin=RESULTS,
     ),
     Command(
-        "SESSion:MEAN?", _ask(ResultDesk.means),
+        "SESSion:MEAN?", _of("results", ResultDesk.means),
         "mean at 0.5, 1, 2 and 4 kHz and grade, as JSON", pin=LAST_RESULT,
     ),
     Command(
-        "THReshold?", _ask(ResultDesk.threshold), "for each ear: Hz,dB HL,SD dB,mark;...",
+        "THReshold?", _of("results", ResultDesk.threshold), "for each ear: Hz,dB HL,SD dB,mark;...",
         (Argument("ear", ROUTE, optional=True), EARLIER), pin=RESULTS,
     ),
     Command(
-        "AUDiogram", _ask(ResultDesk.audiogram), "draw the audiogram", (EARLIER,), pin=RESULTS,
+        "AUDiogram", _of("results", ResultDesk.audiogram), "draw the audiogram", (EARLIER,),
+        pin=RESULTS,
     ),
     Command(
         "TONE", Instrument.play_tone, "a tone outside a test; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,
     ),
     Command("TONE:LIMits?", Instrument.tone_limits, "lowest level, and Hz,highest level;... now"),
-    Command("TONE:STOP", Instrument.stop_tone, "end that tone"),
+    Command("TONE:STOP", _of("manual_tone", ManualTone.stop), "end that tone"),
     Command("CALibration?", Instrument.calibration, "calibration of the next test, as JSON"),
     Command(
         "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
         (Argument("ear", ROUTE, optional=True),),
     ),
     Command(
-        "CALibration:NOBody", Instrument.nobody_listens, "say that no ears wear the earphones",
+        "CALibration:NOBody", _of("manual_tone", ManualTone.nobody_listens),
+        "say that no ears wear the earphones",
         when=When.NOT_IN_TEST, pin=ALWAYS,
     ),
     Command(
@@ -140,13 +144,13 @@ COMMANDS: Final = (
         when=When.NOT_IN_TEST, pin=ALWAYS, undone=NOT_PLAYED,
     ),
     Command("CALibration:TONE?", Instrument.calibration_tone, "state of that tone"),
-    Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
+    Command("CALibration:STOP", _of("manual_tone.for_meter", MeterTone.stop), "end the tone"),
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",
         (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=ALWAYS,
     ),
     Command(
-        "SETTing?", Instrument.setting, "one setting, or all as JSON",
+        "SETTing?", _of("setting_desk", SettingDesk.tell), "one setting, or all as JSON",
         (Argument("name", Word("NAME"), optional=True),),
     ),
 )  # fmt: skip

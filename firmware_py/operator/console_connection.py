@@ -18,17 +18,7 @@ SILENCE_S: Final = RELOCK_S
 
 
 class ConsoleConnection:
-    """The connection to the operator; the device goes on without one.
-
-    Parameters
-    ----------
-    port : Port
-        Not yet open.
-    console : Console
-        Does what is typed.
-    clock : SteadyClock
-        Tells when to try a lost port again.
-    """
+    """The connection to the operator, by a port not yet open; the device goes on without one."""
 
     def __init__(self, port: Port, console: Console, clock: SteadyClock) -> None:
         self.port = port
@@ -39,7 +29,6 @@ class ConsoleConnection:
         self._heard_s: float | None = None  # when the last byte came; None: nobody is there
 
     def say(self, line: str) -> None:
-        """Say a line with the next ones."""
         self._told.append(line)
 
     def serve(self) -> None:
@@ -54,7 +43,6 @@ class ConsoleConnection:
             self._lose(error)
 
     def flush(self) -> None:
-        """Send what was said."""
         lines, self._told = self._told, []
         try:
             # What is told may come from a file, or be the name of one.
@@ -64,7 +52,6 @@ class ConsoleConnection:
             self._lose(error)
 
     def flush_last_words(self, waiting: Waiting) -> None:
-        """Send what was said, and give the other end a while to take it."""
         try:
             self.flush()
             self.port.drain(LAST_WORDS_S, self._clock.world_s, waiting.sleep)
@@ -90,7 +77,6 @@ class ConsoleConnection:
         self._console.lock_up(left)
 
     def _lose(self, error: PortError) -> None:
-        """Go on without the operator."""
         self._operator_left(Left.LINE)
         self._reopening.delay()
         self._console.errors.add(ConsoleError(grammar.HARDWARE_MISSING, str(error)))

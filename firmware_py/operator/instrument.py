@@ -58,28 +58,8 @@ def _end_test(runner: Runner, code: Code) -> None:
 class Instrument:
     """What the console's commands do.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        Its settings are those of a test where the operator has not changed them.
-    runner : Runner
-        Runs the tests.
-    board : BoardConnection
-        The connection to the tone generator.
-    manual_tone : ManualTone
-        Plays tones while no test is under way.
-    buttons : ButtonWatch
-        Knows which button is held down.
-    data : DataDirectory
-        Has the journals of earlier sessions.
-    clock : SteadyClock
-        Tells the date.
-    stop : callable
-        Ends the firmware.
-    tell : callable
-        Told what happens, in words and figures, for the operator.
-    results : ResultDesk
-        Tells what was found.
+    The settings of the `configuration` are those of a test where the operator has not changed them.
+    `tell` is told what happens, in words and figures, for the operator.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the device
@@ -110,19 +90,15 @@ class Instrument:
     # The device
 
     def identify(self) -> str:
-        """Return maker, model, serial number and version."""
         return f"GP-PTA,fitting device,{self._data.device or 0},{full_version()}"
 
     def version(self) -> str:
-        """Return the versions of firmware and wire."""
         return version_words(self._board, self.slot)
 
     def self_test(self) -> str:
-        """Return what is at fault, as a sum, and what was found of every part."""
         return answer(self.parts())
 
     def self_test_parts(self) -> str:
-        """Return what was found of every part, as JSON."""
         return answer_as_json(self.parts())
 
     def parts(self) -> list[Part]:
@@ -149,7 +125,6 @@ class Instrument:
         return self._clock.date().isoformat(timespec="seconds")
 
     def reset(self) -> None:
-        """Abort a running test; settings as configured."""
         _end_test(self._runner, Code.RESET)
         self.manual_tone.forget()
         self.setting_desk.forget()
@@ -177,17 +152,14 @@ class Instrument:
             self.events_on = self.setting_desk.configuration.events
 
     def shut_down(self) -> None:
-        """End the firmware; a running test is kept."""
         self._stop()
 
     def set_events(self, on: bool) -> None:
-        """Switch the unasked lines on or off."""
         was_on, self.events_on = self.events_on, on
         if not was_on:
             self._runner.tell_resumed()
 
     def events(self) -> str:
-        """Return whether unasked lines are on."""
         return "ON" if self.events_on else "OFF"
 
     # The test
@@ -204,7 +176,6 @@ class Instrument:
         identifier: str | None,
         seed: int | None,
     ) -> None:
-        """Start a hearing test; ears and seed are as set if they are not told."""
         self._require_board()
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
@@ -224,12 +195,10 @@ class Instrument:
 
     @property
     def waits(self) -> bool:
-        """Return whether a test waits to be told whose it is."""
         test = self._runner.last_test
         return test is not None and check_of(test) == "identity"
 
     def go_on(self) -> None:
-        """Go on with a paused test, or after a check."""
         test = self._runner.last_test
         if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
@@ -240,7 +209,6 @@ class Instrument:
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
-        """Say who hears the tones of an ear that seems to hear none."""
         test = self._runner.last_test
         asked = test is not None and check_of(test) in ("equipment", "silence")
         if test is None or not asked or not test.takes_word_of(by):
@@ -248,14 +216,12 @@ class Instrument:
         self._runner.feed(EquipmentHeard(by))
 
     def ear_named(self, named: str) -> None:
-        """Say in which ear the listener hears a clear tone."""
         test = self._runner.last_test
         if test is None or check_of(test) != "ear":
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked in which ear a tone is")
         self._runner.feed(EarNamed(named))
 
     def abort(self) -> None:
-        """End the test."""
         _end_test(self._runner, Code.ABORTED)
 
     def state(self) -> str:
@@ -269,7 +235,6 @@ class Instrument:
     def play_tone(
         self, route: Route, frequency_hz: float, level_db_hl: float, noise_db_hl: float | None
     ) -> None:
-        """Play a tone by hand, with noise in the other ear or without."""
         self._require_board()
         today = self._runner.calibration_today()
         with refusing(NOT_PLAYED):
@@ -278,20 +243,13 @@ class Instrument:
             )
 
     def tone_limits(self) -> str:
-        """Return the softest tone by hand, and the loudest that may be played now."""
         today = self._runner.calibration_today()
         return self.manual_tone.limits(self.setting_desk.of_tone(), today)
 
-    def stop_tone(self) -> None:
-        """End the tone played by hand."""
-        self.manual_tone.stop()
-
     def calibration(self) -> str:
-        """Return the calibration of the next test as JSON."""
         return calibration_words(self._runner.calibration_today())
 
     def calibration_limits(self, route: Route | None) -> str:
-        """Return the highest level that can be asked at the audiogram frequencies."""
         today = self._runner.calibration_today()
         if route and (lacking := today.lacks(route)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, lacking)
@@ -304,10 +262,6 @@ class Instrument:
         measured = [each for each in ROUTES if not today.lacks(each)]
         return limit_words(highest_db_hl, [route] if route else measured)
 
-    def nobody_listens(self) -> None:
-        """Take in that nobody wears the earphones: tones for a sound level meter may be played."""
-        self.manual_tone.nobody_listens()
-
     def play_calibration_tone(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
         self._require_board()
@@ -318,18 +272,11 @@ class Instrument:
     def calibration_tone(self) -> str:
         return self.manual_tone.for_meter.state
 
-    def stop_calibration_tone(self) -> None:
-        self.manual_tone.for_meter.stop()
-
     # Settings
 
     def set_setting(self, name: str, text: str) -> None:
-        """Change a setting of the next test."""
         with refusing():
             self.setting_desk.change(name, text)
-
-    def setting(self, name: str | None) -> str:
-        return self.setting_desk.tell(name)
 
     def _require_board(self) -> None:
         if not self._board.client.connected:

@@ -37,13 +37,7 @@ class _Asked:
 
 
 class ManualTone:
-    """Plays tones by hand, one at a time.
-
-    Parameters
-    ----------
-    client : Client
-        The wire to the tone generator.
-    """
+    """Plays tones by hand, one at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -63,10 +57,7 @@ class ManualTone:
     ) -> None:
         """Play a tone, with noise in the other ear or without; one that sounds is ended.
 
-        Raises
-        ------
-        SettingError
-            If it may not be played; nothing was done.
+        If it may not be played that is a `SettingError`, and nothing was done.
         """
         self.for_meter.forget()  # somebody listens
         low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
@@ -114,20 +105,12 @@ class ManualTone:
         settings: Settings,
         calibration: CalibrationInForce,
     ) -> None:
-        """Play a tone for the meter; the first is at most as loud as the first of a test.
-
-        Raises
-        ------
-        ToneError
-            If it may not be played.
-        """
+        """Play a tone for the meter; the first is at most as loud as the first of a test."""
         self.stop()
         first_dbfs = calibration.level_dbfs(route, frequency_hz, settings.familiar_level_db_hl)
         self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs)
 
     def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
-        """Return the softest tone, and the loudest that may be played now, as the console does."""
-
         def highest_db_hl(route: Route, frequency_hz: float) -> float:
             return min(self._limits(route, frequency_hz, settings, calibration).values())
 
@@ -137,7 +120,6 @@ class ManualTone:
     def _limits(
         self, route: Route, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
     ) -> dict[str, float]:
-        """Return the limits of the level of a tone, by what sets them."""
         reach_db_hl = calibration.highest_db_hl(route, frequency_hz)
         limits = {MOST: settings.level_max_db_hl, REACH: reach_db_hl}
         limits[ROUTE_MOST] = route.kind.highest_db_hl(frequency_hz)
@@ -186,7 +168,6 @@ class ManualTone:
 def _check_route(
     client: Client, calibration: CalibrationInForce, route: Route, frequency_hz: float
 ) -> None:
-    """Refuse a route that tone generator or calibration lack, or that has no such frequency."""
     if not client.reaches(route):
         raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
     if lacking := calibration.lacks(route):
@@ -202,7 +183,6 @@ def _check_route(
 def _check_level(
     name: str, level_db_hl: float, unit: str, settings: Settings, limits_db_hl: dict[str, float]
 ) -> None:
-    """Refuse a level above the lowest of its limits, or below the softest."""
     why, high_db_hl = min(limits_db_hl.items(), key=lambda each: each[1])
     low_db_hl = settings.level_min_db_hl
     if not low_db_hl <= level_db_hl <= high_db_hl:

@@ -53,13 +53,7 @@ class ToneError(ValueError):
 
 
 class MeterTone:
-    """Plays tones for the meter, one at a time.
-
-    Parameters
-    ----------
-    client : Client
-        The wire to the tone generator.
-    """
+    """Plays tones for the meter, one at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -72,23 +66,13 @@ class MeterTone:
 
     @property
     def sounds(self) -> bool:
-        """Return whether one sounds, or is about to."""
         return self.state in (ASKED, SOUNDING)
 
     def play(self, route: Route, frequency_hz: float, level_dbfs: float, first_dbfs: float) -> None:
         """Play a tone, after those on the way to it; one that sounds is ended.
 
-        Parameters
-        ----------
-        route : Route
-        frequency_hz, level_dbfs : float
-        first_dbfs : float
-            At most so loud is the first tone in an ear.
-
-        Raises
-        ------
-        ToneError
-            If it would be too loud or far too soft, or somebody may hear it; nothing was done.
+        The first tone in an ear is at most as loud as `first_dbfs`. If it would be too loud or far
+        too soft, or somebody may hear it, that is a `ToneError`, and nothing was done.
         """
         low_dbfs, high_dbfs = DBFS_LIMITS
         if not low_dbfs <= level_dbfs <= high_dbfs:
@@ -123,7 +107,6 @@ class MeterTone:
             raise ToneError(str(error)) from None
 
     def stop(self) -> None:
-        """End the tone, if one sounds."""
         self._steps.clear()
         if self.sounds:
             self._client.silence()
@@ -137,7 +120,6 @@ class MeterTone:
         self.state = SILENT
 
     def notice(self, notice: Notice) -> None:
-        """Take in what came over the wire."""
         tone_id = self._sounding.tone_id if self._sounding else ""
         match notice:
             case ToneStarted(_, started) if started == tone_id and self.sounds:

@@ -48,7 +48,6 @@ QUOTED: Final = frozenset(" \"'\\")  # what has one of these is no word of a lin
 
 
 def version_words(board: BoardConnection, slot: str) -> str:
-    """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
     serial = serial_of(board.client.board) or UNKNOWN
     return (
         f"firmware {full_version()},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
@@ -84,7 +83,6 @@ def _prior(header: SessionHeader) -> str:
 
 
 def idle_words(calibration: CalibrationInForce, *, lost: bool) -> str:
-    """Return the same without a test."""
     return f"state=idle calibration={calibration.state}{_board(lost=lost)}"
 
 
@@ -93,7 +91,6 @@ def _board(*, lost: bool) -> str:
 
 
 def _silences(test: HearingTest) -> tuple[int, int]:
-    """Return how many silences there were, pauses and catch trials, and those with a press."""
     ears = test.ears.values()
     pauses = [ear.evidence.pauses for ear in ears]
     catches = [ear.catch_trials for ear in ears]
@@ -104,7 +101,6 @@ def _silences(test: HearingTest) -> tuple[int, int]:
 
 
 def _check(test: HearingTest) -> str:
-    """Return which check is under way, if any, and why."""
     check = check_of(test)
     return f" check={check} {pairs({'why': why_checked(test)})}" if check else ""
 
@@ -119,7 +115,6 @@ def _masking(test: HearingTest) -> str:
 
 
 def session_words(journal: Path, disk: Disk) -> str:
-    """Return number, outcome, start, ears and identifier of a session."""
     number = session_number(journal)
     seen = glance(journal, disk)
     if seen.session != number:  # it has the name of another one
@@ -149,7 +144,6 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
 
 
 def mean_words(result: SessionResult, header: SessionHeader) -> str:
-    """Return the mean thresholds of a result by air as JSON, and of which session."""
     told = _result_as_set(result, header)
     means = {ear[EAR]: ear["pta4"] for ear in told["ears"] if "transducer" not in ear}
     about = {"session": header.session, "started": header.started}
@@ -157,7 +151,6 @@ def mean_words(result: SessionResult, header: SessionHeader) -> str:
 
 
 def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
-    """Return a result with thresholds as the setting of its test wants them."""
     convention = header.settings.threshold_convention
     return result_as_json(
         in_convention(result, convention),
@@ -168,10 +161,7 @@ def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, An
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
-    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts.
-
-    Which session it is stands between.
-    """
+    """Return every threshold of these ears with SD and marks, which session, and the verdicts."""
     words = [f"{ear.route}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
     verdicts = ";".join(f"{ear.route},{ear.verdict}" for ear in ears)
     which = [f"session={header.session}", f"started={header.started}"]
@@ -206,7 +196,6 @@ def audiogram_lines(source: Source) -> list[str]:
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:
-    """Return the state of a calibration, and its figures as JSON values."""
     words: dict[str, Any] = {"state": in_force.state}
     if in_force.why is not None:
         words["why"] = in_force.why.to_record()
@@ -219,8 +208,6 @@ def calibration_words(in_force: CalibrationInForce) -> str:
 
 
 def limit_words(highest_db_hl: Highest, routes: Iterable[Route]) -> str:
-    """Return the highest level at the audiogram frequencies of these routes."""
-
     def limits(route: Route) -> str:
         levels = ((f, highest_db_hl(route, f)) for f in route.kind.frequencies_hz)
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
@@ -229,7 +216,6 @@ def limit_words(highest_db_hl: Highest, routes: Iterable[Route]) -> str:
 
 
 def pairs(about: Mapping[str, Any]) -> str:
-    """Return figures by name for an unasked line; reasons in words, and once more as JSON."""
     told = [f"{name}={_word(value)}" for name, value in about.items()]
     for value in about.values():
         if value and isinstance(value, Reason | tuple):
@@ -240,7 +226,6 @@ def pairs(about: Mapping[str, Any]) -> str:
 
 
 def unasked_line(what: str, about: Mapping[str, Any]) -> str:
-    """Return the line that tells what happened, unasked."""
     return f"! {what} {pairs(about)}".rstrip()
 
 

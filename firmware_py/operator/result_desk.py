@@ -50,17 +50,7 @@ PARTS: Final = ("calibration", "transducer", "vibrator")  # of a calibration tha
 
 
 class ResultDesk:
-    """Finds results, each with the session that it is of, and tells them.
-
-    Parameters
-    ----------
-    runner : Runner
-        Has the last test.
-    data : DataDirectory
-        Has the journals of earlier sessions.
-    lock : PinLock
-        While it is locked nobody is told whose they are.
-    """
+    """Finds results and tells them; while the `lock` is locked nobody is told whose they are."""
 
     def __init__(self, runner: Runner, data: DataDirectory, lock: PinLock) -> None:
         self.was_refused = False  # the last SESS:STAR: what is shown then is not that person's
@@ -81,15 +71,12 @@ class ResultDesk:
         return ";".join(told) or "-"
 
     def result(self, number: int | None) -> str:
-        """Return the result as JSON: of the last test, so far or final, or of a session."""
         return result_words(*self.of(number), named=self._may_name)
 
     def means(self) -> str:
-        """Return the mean thresholds of the last test as JSON, so far or final."""
         return mean_words(*self.of(None))
 
     def threshold(self, route: Route | None, number: int | None) -> str:
-        """Return the thresholds of an ear, or of all that were tested."""
         result, header = self.of(number)
         chosen = [found for found in result.ears if route in (None, found.route)]
         if route is not None and not chosen:
@@ -108,11 +95,9 @@ class ResultDesk:
 
     @property
     def _may_name(self) -> bool:
-        """Return whether a person's identifier may be told with a result."""
         return self._lock.state != LOCKED
 
     def identity(self, number: int | None) -> str:
-        """Return the identity of the last session, or of one by its number, as JSON."""
         last = self._runner.last
         if last is not None and number == last.header.session:
             number = None  # it may be under way
@@ -138,7 +123,6 @@ class ResultDesk:
         return json.dumps(about)
 
     def paper(self) -> str:
-        """Return the paper of the last session, and how it was made, as JSON."""
         source = self._source(None)
         header, course = source.header, source.course
         return json.dumps(
@@ -185,7 +169,6 @@ class ResultDesk:
     # Finding
 
     def last(self) -> tuple[HearingTest, SessionHeader]:
-        """Return the last test, under way or over."""
         last, recorded = self._runner.last, self._runner.recorded
         if last is not None:
             return last.test, last.header
@@ -219,7 +202,6 @@ class ResultDesk:
         return course or Course(header.started, header.started)
 
     def journals(self) -> list[Path]:
-        """Return the journals of all sessions, the oldest first."""
         with refusing():
             return self._data.journals()
 
@@ -229,12 +211,10 @@ class ResultDesk:
         return recorded.header.session if number is None and recorded is not None else number
 
     def _find(self, number: int) -> FinishedSession:
-        """Return what an earlier session found."""
         with _refusing_session(number):
             return require_result(self._ends(number))
 
     def _ends(self, number: int) -> Ends:
-        """Return what an earlier session recorded, finished or not."""
         named = (each for each in self.journals() if session_number(each) == number)
         if (journal := next(named, None)) is None:
             words = f"there is no session {number}; SESS:LIST? lists them"
@@ -249,7 +229,6 @@ class ResultDesk:
 
 @contextmanager
 def _refusing_session(number: int) -> Iterator[None]:
-    """Make a console error of what is wrong with the journal of a session."""
     try:
         yield
     except ArchiveError as error:

@@ -21,13 +21,7 @@ SEED_BITS: Final = 31
 
 
 class SettingDesk:
-    """Keeps what the operator changes.
-
-    Parameters
-    ----------
-    configuration : Configuration
-        Its settings hold where nothing was changed.
-    """
+    """Keeps what the operator changes; all else is as configured."""
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
@@ -35,7 +29,6 @@ class SettingDesk:
         self._forgotten: list[str] = []  # what an operator who may still be there counts on
 
     def change(self, name: str, text: str) -> None:
-        """Change a setting; `SettingError` if it is not allowed."""
         name = name.lower()
         begun = choice_begun(name, text.lower())
         value = _value(text) if begun == text.lower() else begun
@@ -58,7 +51,6 @@ class SettingDesk:
         return json.dumps(record[name.lower()])
 
     def settings(self, changes: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of the next test, with further changes, and some seed."""
         told = {**self._from_configuration(), **self._changes, **(changes or {})}
         return Settings.from_record({n: v for n, v in told.items() if n != SEED or v is not None})
 
@@ -72,12 +64,8 @@ class SettingDesk:
     def of_test(self, changes: dict[str, Any]) -> Settings:
         """Return the settings of a test that begins now; its seed is by chance unless told.
 
-        Raises
-        ------
-        SettingError
-            If they are not allowed, or need a word for this very test.
-        ConsoleError
-            Once, if settings were forgotten that the operator may count on.
+        `SettingError` if they need a word for this very test; `ConsoleError`, once, if some were
+        forgotten.
         """
         if self._forgotten:
             names, self._forgotten = ", ".join(self._forgotten), []
@@ -105,16 +93,12 @@ class SettingDesk:
         )
 
     def tell_configured(self) -> str:
-        """Return as JSON what a test has where nothing is changed for it."""
         return json.dumps(self._usual())
 
     def forget(self, *, unasked: bool = False) -> str:
         """Go back to the configuration; return which settings were changed.
 
-        Parameters
-        ----------
-        unasked : bool
-            Whether the operator may still be there, and has to be told before a test begins.
+        `unasked`: the operator may still be there, and has to be told before a test begins.
         """
         names = [*self._changes]
         self._changes, self._forgotten = {}, [*self._forgotten, *names] if unasked else []
@@ -122,11 +106,9 @@ class SettingDesk:
 
     @property
     def _is_confirmed(self) -> bool:
-        """Return whether the operator has confirmed that the next test may be loud."""
         return bool(self._changes.get(LOUD))
 
     def _seed(self) -> int | None:
-        """Return the seed that was told, None: it will be by chance."""
         seed: int | None = self._changes.get(SEED, self.configuration.seed)
         return seed
 

@@ -32,15 +32,7 @@ NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
 
 
 class TuningDesk:
-    """What the console's commands of a tuning do.
-
-    Parameters
-    ----------
-    configuration : Configuration
-        Says how a person may be named in a journal.
-    tuner : Tuner
-        Runs the tunings.
-    """
+    """What the console's commands of a tuning do."""
 
     def __init__(self, configuration: Configuration, tuner: Tuner) -> None:
         self._configuration = configuration
@@ -73,7 +65,6 @@ class TuningDesk:
 
     @property
     def waits(self) -> bool:
-        """Return whether a tuning waits to be told whose it is."""
         return self._tuner.session is not None and bool(self._tuner.session.test.waits_why)
 
     def go_on(self) -> None:
@@ -90,7 +81,6 @@ class TuningDesk:
         self._tuner.settle()
 
     def answer(self, answer: Answer) -> None:
-        """Tell the person's answer in place of the button."""
         tuning = self._tuner.last_test
         if tuning is None or not tuning.takes_answers:
             words = "there is nothing to answer yet: both have to be heard first"
@@ -118,13 +108,11 @@ class TuningDesk:
         return f" check=identity {pairs({'why': why})}" if why and not tuning.outcome else ""
 
     def _last(self) -> tuple[Tuning, TuningHeader]:
-        """Return the last tuning, under way or over."""
         if self._tuner.last is None:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
         return self._tuner.last.test, self._tuner.last.header
 
     def identity(self) -> str:
-        """Return whose the last tuning is, and with what, as JSON."""
         recorded = self._tuner.recorded
         if recorded is not None:  # its last board is not looked for
             header, who = recorded.header, recorded.header.identity()
@@ -137,7 +125,6 @@ class TuningDesk:
         return json.dumps({"tuning": header.session, "started": header.started, **told})
 
     def result(self) -> str:
-        """Return the result of the last tuning as JSON, so far or final."""
         if (recorded := self._tuner.recorded) is not None:
             header, result = recorded.header, recorded.result
             if result is None:

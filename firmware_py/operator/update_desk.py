@@ -32,17 +32,7 @@ SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class UpdateDesk:
-    """Receives a bundle; what has come outlives the power, and is gone on with.
-
-    Parameters
-    ----------
-    system : CardSystem
-        Installs it.
-    data : DataDirectory
-        What comes is kept here, in a file that no link leads away from.
-    free_bytes : callable
-        Returns how much room there is for it.
-    """
+    """Receives a bundle; what has come outlives the power, and is gone on with."""
 
     def __init__(
         self, system: CardSystem, data: DataDirectory, free_bytes: Callable[[], int]
@@ -56,7 +46,6 @@ class UpdateDesk:
 
     @property
     def _part(self) -> Path:
-        """Return the path of what has come: another bundle has another."""
         return self._data.path / f"{PART}-{self._sha256[:16]}"
 
     def begin(self, size: int, sha256: str) -> None:
@@ -82,7 +71,6 @@ class UpdateDesk:
                 self._disk.truncate(handle, self._surely_written())
 
     def take(self, offset: int, piece: str) -> None:
-        """Take the piece at an offset, which has to be where the last one ended."""
         self._refuse_without_begin()
         try:
             data = base64.b64decode(piece, validate=True)
@@ -118,7 +106,6 @@ class UpdateDesk:
         self._size = 0
 
     def state(self) -> str:
-        """Return what is under way, in one word and figures."""
         if self._system.updating:
             return "installing"
         if self._size:
@@ -184,7 +171,6 @@ class UpdateDesk:
 
 @contextmanager
 def _tell_failures() -> Iterator[None]:
-    """Have the operator read what fails of the disk."""
     try:
         yield
     except (OSError, DataDirectoryError) as error:

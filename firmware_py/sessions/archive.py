@@ -77,21 +77,10 @@ class FinishedSession(Ends):
 
 
 def read_ends(path: Path, disk: Disk | None = None) -> Ends:
-    """Read the beginning and the end of a journal, whatever its size.
+    """Read the beginning and the end of a journal, whatever its size; `read_whole` checks the rest.
 
-    The records between are not checked: `read_whole` does that. The file system is the
-    machine's own by default, here and below.
-
-    Raises
-    ------
-    OSError
-        It cannot be read.
-    LineError
-        Its first line is no header of a journal.
-    JournalNewerError
-        Only a later version knows its format.
-    SessionRecordError
-        Header or result are not those of a session.
+    `LineError` if its first line is no header, `JournalNewerError` if only a later version knows
+    its format, `SessionRecordError` if header or result are not those of a session.
     """
     disk = disk or Disk()
     handle = disk.open(path, writable=False)
@@ -110,7 +99,6 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
 
 
 def glance(path: Path, disk: Disk | None = None) -> Entry:
-    """Look at the beginning and the end of a journal, whatever its size."""
     try:
         ends = read_ends(path, disk)
     except JournalNewerError:
@@ -128,15 +116,7 @@ def glance(path: Path, disk: Disk | None = None) -> Entry:
 
 
 def read_whole(path: Path, disk: Disk | None = None) -> Ends:
-    """Read a whole journal, with every check, and return its beginning and its end.
-
-    Raises
-    ------
-    JournalError
-        It cannot be read, or is damaged.
-    SessionRecordError
-        Header or result are not those of a session.
-    """
+    """Read a whole journal, with every check, and return its beginning and its end."""
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
     told = [*inputs_and_outputs(header, recovered.records)]
@@ -144,15 +124,7 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
 
 
 def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:
-    """Return what `read_whole` reads.
-
-    Raises
-    ------
-    ForeignError
-        It says what no session wrote.
-    ArchiveError
-        The journal cannot be read, or is damaged.
-    """
+    """Return what `read_whole` reads; `ForeignError` if it says what no session wrote."""
     try:
         return read_whole(path, disk)
     except JournalError as error:
@@ -162,27 +134,17 @@ def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:
 
 
 def recorded_result(path: Path, disk: Disk | None = None) -> FinishedSession:
-    """Return the header and the result of a journal that `read_whole` reads.
-
-    Raises
-    ------
-    UnfinishedError
-        There is no result.
-    ArchiveError
-        As of `recorded_ends`.
-    """
+    """Return what `recorded_ends` reads; `UnfinishedError` if there is no result."""
     return require_result(recorded_ends(path, disk))
 
 
 def require_result(ends: Ends) -> FinishedSession:
-    """Return what was found; `UnfinishedError` if there is no result."""
     if ends.result is not None:
         return FinishedSession(ends.header, ends.result, ends.course)
     raise UnfinishedError(ends.header)
 
 
 def _result(header: SessionHeader, line: bytes) -> SessionResult | None:
-    """Return the result that a line tells, None if it tells none."""
     if b'"finish"' not in line:
         return None
     try:

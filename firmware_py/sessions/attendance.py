@@ -11,7 +11,6 @@ from firmware_py.terms.reasons import Reasons
 def check_of(
     test: HearingTest,
 ) -> Literal["", "ear", "earphones", "identity", "listener", "silence", "equipment", "placing"]:
-    """Return which check the operator is wanted for, "" if for none."""
     if test.state == PAUSED:
         if test.waits_why:
             return "identity"

@@ -44,7 +44,6 @@ class Course:
 
     @classmethod
     def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
-        """Take what a journal says."""
         course = cls(header.started, header.started)
         since, since_us = header.started, 0  # when it last began, and the time of the session then
         last_us = 0
@@ -73,7 +72,6 @@ class Course:
 
     @property
     def begun(self) -> list[str]:
-        """Return when it was begun, and gone on with."""
         return [self.started, *(each.resumed for each in self.breaks if each.resumed)]
 
 

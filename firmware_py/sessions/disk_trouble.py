@@ -21,12 +21,8 @@ AT_NEXT_START: Final = (
 class DiskTrouble:
     """What goes wrong with the disk under the sessions of one kind.
 
-    Attributes
-    ----------
-    failure : JournalError or None
-        Why no more of the session under way can be recorded; None: it can.
-    has_left : bool
-        Whether the newest session was left unfinished, so that what happened last is not recorded.
+    `failure`: why no more of the session under way can be recorded. `has_left`: the newest session
+    was left unfinished, so that what happened last is not recorded.
     """
 
     def __init__(self, data: DataDirectory) -> None:
@@ -49,7 +45,6 @@ class DiskTrouble:
         return newest
 
     def take_words(self) -> list[str]:
-        """Return what was not told yet, in words."""
         words, self._untold = self._untold, []
         return words
 
@@ -76,5 +71,4 @@ class DiskTrouble:
         self._untold.append(f"{name} is left as it is: {why}; {AT_NEXT_START}")
 
     def begins_anew(self) -> None:
-        """Take in that another session is under way."""
         self.failure, self.has_left = None, False

@@ -5,7 +5,7 @@ it: which of the notices are its events, and how its actions are done.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic
 
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice
@@ -25,32 +25,20 @@ from firmware_py.sessions.resumption import (
     why_to_wait,
 )
 from firmware_py.sessions.session import Session
-from firmware_py.sessions.session_record import BoardMark, Header, Procedure
+from firmware_py.sessions.session_record import BoardMark, First, Header, Test
 from firmware_py.terms import events, tells
 from firmware_py.terms.reasons import Code, Reasons, reason
 
-First = TypeVar("First", bound=Header[Any, Any])  # the first record
-Test = TypeVar("Test", bound=Procedure)
 OF_BOARD: Final = ("board", "board_kind", "measured")  # what differs of another tone generator
 
 
 class Driver(Generic[First, Test]):
     """Runs sessions of one kind, one after the other.
 
-    Parameters
-    ----------
-    data : DataDirectory
-        Where the journals are.
-    client : Client
-        The wire to the tone generator, whose button the person presses.
-    clock : SteadyClock
-        The clock of the sessions.
-    tell : callable
-        Told what happens, in words and figures, for the operator.
-    resume_within_s : float, optional
-        After a longer break than this a session waits for the operator.
-    ahead : Driver, optional
-        Of the sessions that go first: the presses are answers to their sounds.
+    The person presses the button of the `client`. `tell` is told what happens, in words and
+    figures, for the operator. After a longer break than `resume_within_s` a session waits for the
+    operator. The driver `ahead` is that of the sessions that go first: the presses are answers to
+    their sounds.
     """
 
     HEADER: ClassVar[type[Header[Any, Any]]]
@@ -80,12 +68,10 @@ class Driver(Generic[First, Test]):
 
     @property
     def running(self) -> bool:
-        """Return whether a session is under way."""
         return self.session is not None
 
     @property
     def last_test(self) -> Test | None:
-        """Return the machine of the last session, under way or over."""
         return self.last.test if self.last else None
 
     @property
@@ -125,17 +111,7 @@ class Driver(Generic[First, Test]):
         self.absence.begins(seconds)
 
     def _begin(self, header: Any, about: Mapping[str, Any]) -> None:
-        """Start a session; `about` it, for the operator.
-
-        Raises
-        ------
-        SettingError
-            If there can be no such test.
-        SessionRecordError
-            If nobody could read its header again.
-        JournalError
-            If its journal cannot be written.
-        """
+        """Start a session; `about` it, for the operator. Errors are those of `Session.begin`."""
         data, kind = self._data, header.KIND
         path = data.journal_path(header.session, kind)
         self._adopt(Session.begin(path, header, self._clock, data.seal_key, disk=data.disk))
@@ -157,7 +133,6 @@ class Driver(Generic[First, Test]):
             self.session.close()
 
     def _leave(self) -> None:
-        """Have a session that is over on the disk, and forget it."""
         assert self.session is not None
         kind, number = self.HEADER.KIND, self.session.number
         self.session.sync()
@@ -176,7 +151,6 @@ class Driver(Generic[First, Test]):
 
     @property
     def _can_mask(self) -> bool:
-        """Return whether there is noise for the session, if it can need any."""
         return False
 
     def differences(self) -> list[Difference]:
@@ -228,7 +202,6 @@ class Driver(Generic[First, Test]):
                 self.session.feed(event, board)
 
     def notice(self, notice: Notice) -> None:
-        """Give the session under way what came over the wire of the tone generator."""
         match notice:
             case Greeted():
                 self._meet(notice)
@@ -255,7 +228,6 @@ class Driver(Generic[First, Test]):
         self.feed(ready, self._mark(board.event))
 
     def _is_known(self, board: Greeted) -> bool:
-        """Return whether a board still knows the sound that was under way."""
         return False
 
     def _mark(self, event: int) -> BoardMark:
@@ -270,7 +242,6 @@ class Driver(Generic[First, Test]):
 
     @property
     def _is_timeless(self) -> bool:
-        """Return whether no time passes for the session now."""
         return False
 
     def advance(self) -> None:
@@ -280,7 +251,6 @@ class Driver(Generic[First, Test]):
             self.session.pass_time()
 
     def seconds_to_wait(self) -> float | None:
-        """Return how long nothing has to be done, None for any time."""
         if self.session is None or self._is_timeless:
             return None
         return self.session.seconds_to_wait()
@@ -325,7 +295,6 @@ class Driver(Generic[First, Test]):
         self._fall_silent()
 
     def _fall_silent(self) -> None:
-        """End what sounds."""
         self._client.silence()
 
     def _do(self, action: events.Action) -> None:

@@ -8,10 +8,12 @@ into form: nothing is computed, and what a format does not say stays unknown.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from firmware_py.journal import FORMAT_VERSION, Record, recorder_of
 from firmware_py.sessions import format_1
+from firmware_py.terms.record_checks import refusal
+from firmware_py.terms.settings import DEFAULT_PROFILE, PAPER_PROFILE, SettingError, Settings
 
 
 @dataclass(frozen=True)
@@ -30,21 +32,18 @@ READERS: Final[Mapping[int, FormatReader]] = {
 
 
 def header_today(record: Record, version: int) -> Record:
-    """Return a header of a format as one of today's."""
     for each in range(version, FORMAT_VERSION):
         record = READERS[each].header(record)
     return record
 
 
 def input_today(record: Record, version: int) -> Record:
-    """Return what went in, of a journal of a format, as a record of today's."""
     for each in range(version, FORMAT_VERSION):
         record = READERS[each].input(record)
     return record
 
 
 def result_today(result: Any, version: int) -> Any:
-    """Return a result of a journal of a format as one of today's."""
     for each in range(version, FORMAT_VERSION):
         result = READERS[each].result(result)
     return result
@@ -68,3 +67,36 @@ def replay_words(header: Mapping[str, object]) -> str:
         f"{by}, and replays with commit {name}; in a checkout: git worktree add {place} {name} "
         f"&& make -C {place} kernels && {place}/.venv/bin/gp-pta replay JOURNAL"
     )
+
+
+# Settings with words that are gone are read and shown as they were recorded. Only the version that
+# recorded such a session can do what the word says: it is neither replayed nor gone on with.
+RESPONSE_TIMES: Final = "response-times"
+GONE_PROFILES: Final = ("annealed-laplace", RESPONSE_TIMES)
+
+
+@dataclass(frozen=True)
+class EarlierSettings(Settings):
+    """Settings with every word that was ever recorded."""
+
+    profile: Annotated[str, (DEFAULT_PROFILE, PAPER_PROFILE, *GONE_PROFILES)] = DEFAULT_PROFILE
+
+    @property
+    def honest(self) -> bool:
+        """Return whether the bands of its profile could be trusted."""
+        return self.profile in (DEFAULT_PROFILE, RESPONSE_TIMES)
+
+    @property
+    def gone(self) -> str:
+        return f"profile {self.profile} is no more"
+
+
+def recorded_settings(place: str, value: Any) -> Settings:
+    """Return settings as they were recorded; `SettingError` if no version records such."""
+    if not isinstance(value, dict):
+        raise refusal(place, value, "is an object")
+    for name in Settings.__dataclass_fields__:
+        if name not in value:
+            raise SettingError(f"{place} has no {name!r}")
+    kind = EarlierSettings if value["profile"] in GONE_PROFILES else Settings
+    return kind.from_record(value)

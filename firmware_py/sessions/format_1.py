@@ -20,7 +20,6 @@ SETTINGS: Final = {"routes": "air", "ear_check": False, "threshold_convention": 
 
 
 def header(record: Record) -> Record:
-    """Return a header as one of format 2."""
     old = {name: value for name, value in record.items() if name != "seed"}  # a setting, too
     old["device"] = ""
     if "procedure" in old:
@@ -34,7 +33,6 @@ def header(record: Record) -> Record:
 
 
 def input_(record: Record) -> Record:
-    """Return what went in as a record of format 2."""
     old = {name: value for name, value in record.items() if name != "serial"}
     if old.pop("resumed", None) is True:
         old["resumed"] = ""
@@ -52,7 +50,6 @@ def input_(record: Record) -> Record:
 
 
 def result(old: Any) -> Any:
-    """Return a result as one of format 2."""
     if not isinstance(old, dict):
         return old
     old = {**old}

@@ -55,7 +55,6 @@ class Identity:
         *,
         by_bone: bool,
     ) -> Self:
-        """Return that of a hearing test; `board`: which one answered it last."""
         made = calibration.calibration
         digest, phones, serials, vibrator = _calibration(calibration)
         return cls(
@@ -84,7 +83,6 @@ class Identity:
         board: str = "",
         calibration: "CalibrationInForce | None" = None,
     ) -> Self:
-        """Return what is plugged in now; of nobody."""
         told = (None, None, None, None) if calibration is None else _calibration(calibration)
         return cls(
             None, None, None, device or None, *kind_and_name(board), serial_of(board) or None, *told
@@ -162,7 +160,6 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """Say the same in English."""
         return say(self.reason)
 
     @property
@@ -204,7 +201,6 @@ def _birth_year(age_years: float | None, started: str) -> float | None:
 
 
 def kind_and_name(board: str) -> tuple[str | None, str | None]:
-    """Return kind and name of a board by what it says of itself; None of none."""
     return (board.partition(" ")[0], board) if board else (None, None)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from firmware_py.journal import (
     JournalDamagedError,
@@ -18,14 +18,11 @@ from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import (
-    Header,
-    Procedure,
+    First,
     SessionRecordError,
+    Test,
     not_finished,
 )
-
-First = TypeVar("First", bound=Header[Any, Any])
-Test = TypeVar("Test", bound=Procedure)
 
 
 @dataclass(frozen=True)
@@ -53,23 +50,9 @@ class Newest(Generic[First, Test]):
 def load_newest(data: DataDirectory, kind: type[First], clock: SteadyClock) -> Newest[First, Any]:
     """Read the newest journal; one that is damaged, or is not what its name says, is left as it is.
 
-    A journal that was never begun holds nothing; the one before it is the newest then.
-
-    Parameters
-    ----------
-    data : DataDirectory
-        Where the journals are.
-    kind : type of Header
-        Of the journals that are looked at.
-    clock : SteadyClock
-        That of an unfinished session that is gone on with.
-
-    Raises
-    ------
-    JournalWriteError
-        If the disk fails.
-    DataDirectoryError
-        If the data directory cannot be read any more.
+    A journal that was never begun holds nothing; the one before it is the newest then. `clock` is
+    that of an unfinished session that is gone on with. `JournalWriteError` if the disk fails,
+    `DataDirectoryError` if the directory cannot be read any more.
     """
     wrong: list[str] = []
     for path in reversed(data.journals(kind.KIND)):
@@ -125,7 +108,6 @@ def _load(
 def _load_finished(
     kind: type[First], header: First, recovered: Recovered, find_prior: FindPrior
 ) -> Newest[First, Any]:
-    """Return what is over: replayed, or as it was recorded if another version replays it."""
     wrong: list[str] = []
     try:
         state: Replay[First, Any, Any] = replay_from(kind, recovered.records, None, find_prior)

@@ -17,17 +17,16 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.sessions.session_course import Input, Output, inputs_and_outputs
 from firmware_py.sessions.session_record import (
     BoardMark,
+    First,
     Header,
-    Procedure,
     SessionHeader,
     SessionRecordError,
+    Test,
 )
 from firmware_py.terms.events import Action, Event, Result, records_of
 from firmware_py.terms.results import SessionResult
 from firmware_py.terms.settings import SettingError
 
-First = TypeVar("First", bound=Header[Any, Any])  # the first record
-Test = TypeVar("Test", bound=Procedure)
 Found = TypeVar("Found", bound=Result)
 
 
@@ -74,7 +73,6 @@ class Replay(Generic[First, Test, Found]):
 
     @property
     def resumed(self) -> int:
-        """Return how many times the session was gone on with after the firmware had ended."""
         return len(self.breaks)
 
     def last_input_at(self, speed: float = 1.0) -> datetime.datetime:
@@ -108,23 +106,10 @@ def replay_from(
 ) -> Replay[Any, Any, Any]:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
-    Parameters
-    ----------
-    kind : type of Header
-        Of the first record of such a journal.
-    records : sequence of dict
-        All good records, the header first.
-    watch : callable, optional
-        Called after every input.
-    find_prior : callable, optional
-        Returns the prior that the header names, if it names one.
-
-    Raises
-    ------
-    ReplayError
-        If the header or an input is not of this version, or the procedure fails at one, or the
-        journal is of an earlier format or with a word that is gone; its cause is the error if that
-        is one that nobody foresaw, or an `OwnPriorError`: its prior is not to be had.
+    `watch` is called after every input; `find_prior` returns the prior that the header names. A
+    `ReplayError` says that header or input are not of this version, that the procedure fails at
+    one, or that the journal is of an earlier format or with a word that is gone. Its cause is the
+    error if that is one that nobody foresaw, or an `OwnPriorError`: its prior is not to be had.
     """
     try:
         with _named_if_unforeseen(0):

@@ -25,19 +25,7 @@ def why_to_wait(
     clock: SteadyClock,
     within_s: float,
 ) -> Reasons:
-    """Return why a session has to wait for the operator; nothing: it may go on.
-
-    Parameters
-    ----------
-    session : Session
-        Of any kind, as it was resumed.
-    before, here : Identity
-        Of the session, and of what is there now.
-    clock : SteadyClock
-        Its clock.
-    within_s : float
-        A break up to this long is none for a person.
-    """
+    """Return why a session has to wait for the operator's word; nothing: it may go on."""
     away_s = away_for_s(session, clock)
     why = []
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
@@ -55,7 +43,6 @@ def why_to_wait(
 
 
 def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
-    """Return how long a session was broken off when it was taken up, as its dates say."""
     return (clock.date() - session.last_input_at(clock.speed)).total_seconds()
 
 
@@ -71,14 +58,7 @@ def board_of(session: Session[Any, Any]) -> str:
 class Absence:
     """How long a session was without its tone generator, its firmware, or somebody to go on.
 
-    Parameters
-    ----------
-    clock : SteadyClock
-        Its clock.
-    within_s : float
-        An absence up to this long is none for a person.
-    why : Code, optional
-        What is said of a longer one; its part is `ago`.
+    One of more than `within_s` is told by `why`, whose part is `ago`.
     """
 
     def __init__(self, clock: SteadyClock, within_s: float, why: Code = Code.WAITS_LONG) -> None:
@@ -105,7 +85,6 @@ class Absence:
 
 
 def duration(seconds: float) -> Reason:
-    """Return a time in its largest whole unit."""
     for unit, size_s in ((Code.DAYS, 86400.0), (Code.HOURS, 3600.0)):
         if seconds >= 2.0 * size_s:
             return reason(unit, count=int(seconds // size_s))
@@ -117,20 +96,6 @@ def waits_words(session: Session[Any, Any] | None) -> str:
     if session is None or not session.test.waits_why:
         return ""
     return f"{session.header.KIND} {session.number} waits: {say(session.test.waits_why)}"
-
-
-class Waits:
-    """What waits for the operator's word, told once."""
-
-    def __init__(self) -> None:
-        self._told: set[str] = set()
-
-    def new(self, sessions: Iterable[Session[Any, Any]]) -> list[str]:
-        """Return which of these waits now and did not before, and why, in words."""
-        waits = [*filter(None, map(waits_words, sessions))]
-        new = [each for each in waits if each not in self._told]
-        self._told = {*waits}
-        return new
 
 
 def doing_words(sessions: Iterable[Session[Any, Any]]) -> str:

@@ -32,14 +32,8 @@ SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 class Runner(Driver[SessionHeader, HearingTest]):
     """Runs hearing tests, one after the other.
 
-    Parameters
-    ----------
-    data, client, clock, tell, resume_within_s
-        As of `Driver`.
-    calibration : CalibrationOnFile, optional
-        Of the sessions that begin from now on; one that goes on keeps its own.
-    prior : OwnPrior, optional
-        Likewise; None: the one that ships.
+    `calibration` and `prior` are of the sessions that begin from now on; one that goes on keeps its
+    own. No prior: the one that ships.
     """
 
     HEADER = SessionHeader
@@ -101,26 +95,13 @@ class Runner(Driver[SessionHeader, HearingTest]):
 
     @property
     def _digest(self) -> str:
-        """Return that of the prior of the next test; "": it has the one that ships."""
         return self._prior.digest if self._prior else ""
 
     def prior_words(self) -> str:
-        """Say which prior the next test has; "": the one that ships."""
         return self._prior.words if self._prior else ""
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
-        """Start a test.
-
-        Raises
-        ------
-        SettingError
-            If the estimator does not take these settings, or this person's age or sex; or if the
-            tone generator lacks what a route needs.
-        JournalError
-            If its journal cannot be written.
-        DataDirectoryError
-            If the data directory cannot be read any more, or the disk has too little room.
-        """
+        """Start a test; `SettingError` if there can be none, or what the disk refuses."""
         if lacking := self.lacking(settings):
             raise SettingError(say(lacking))
         self._data.require_room(self.needed_bytes(settings))
@@ -146,7 +127,6 @@ class Runner(Driver[SessionHeader, HearingTest]):
         return room_on_disk.of_test(settings) + kept_beside
 
     def lacking(self, settings: Settings) -> Reasons:
-        """Return what the tone generator has not that a test needs; nothing: all is there."""
         for route in settings.tested_routes if self._client.connected else ():
             if not self._client.reaches(route):
                 return (reason(Code.NO_TRANSDUCER, ear=str(route)),)

@@ -6,7 +6,7 @@ listener: `replay.py` makes the state of the session of it again.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self
 
 from firmware_py.journal import Disk, JournalError, JournalWriter, SealKey
 from firmware_py.platform.clock import SteadyClock
@@ -17,10 +17,10 @@ from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_course import RESUMED, RESUMED_BY, input_of
 from firmware_py.sessions.session_record import (
     BoardMark,
-    Header,
-    Procedure,
+    First,
     SessionHeader,
     SessionRecordError,
+    Test,
 )
 from firmware_py.terms.events import (
     Action,
@@ -32,9 +32,6 @@ from firmware_py.terms.events import (
     records_of,
 )
 from firmware_py.terms.printable import show
-
-First = TypeVar("First", bound=Header[Any, Any])  # the first record
-Test = TypeVar("Test", bound=Procedure)
 
 
 class Session(Generic[First, Test]):
@@ -69,31 +66,9 @@ class Session(Generic[First, Test]):
         *,
         disk: Disk | None = None,
     ) -> Self:
-        """Start a new journal.
+        """Start a new journal, whose first record has all that its procedure begins from.
 
-        Parameters
-        ----------
-        path : Path
-            The new journal.
-        header : Header
-            Its first record: all that its procedure begins from.
-        clock : SteadyClock
-            That of the session.
-        seal_key : SealKey, optional
-            With which the journal is sealed.
-        disk : Disk, optional
-            The file system; the machine's own by default.
-
-        Raises
-        ------
-        SettingError
-            If there can be no such test; no journal is begun.
-        OwnPriorError
-            If its prior is not beside it; no journal is begun.
-        SessionRecordError
-            If nobody could read that header again; no journal is begun.
-        JournalError
-            If it cannot be written.
+        Where nobody could read that record again no journal is begun: `SessionRecordError`.
         """
         record, test = header.to_record(), header.new_test(find_beside(path.parent, disk))
         if type(header).from_record(record) != header:
@@ -113,20 +88,7 @@ class Session(Generic[First, Test]):
     ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
-        Parameters
-        ----------
-        path, clock, seal_key, disk
-            As of `begin`.
-        kind : type of Header
-            Of its first record.
-
-        Raises
-        ------
-        JournalError
-            If the journal is damaged, sealed with another key, or cannot be written.
-        ReplayError
-            If it cannot be followed, or its outputs do not come out as recorded: it is of another
-            version; or its prior is not beside it.
+        `ReplayError` if it cannot be followed, or its outputs do not come out as recorded.
         """
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
@@ -153,23 +115,16 @@ class Session(Generic[First, Test]):
 
     @property
     def number(self) -> int:
-        """Return its number, among those of its kind."""
         return self.header.session
 
     @property
     def over(self) -> bool:
-        """Return whether the machine is finished."""
         return self.test.outcome != ""
 
     def feed(self, event: Event, board: BoardMark | None = None) -> None:
         """Give the machine an event; record it and what comes of it. After its end, nothing.
 
-        Nothing is on the disk before `settle`, and nothing reaches the listener before that.
-
-        Raises
-        ------
-        SessionRecordError
-            If nobody could read it again; it is not recorded, and nothing comes of it.
+        Nothing is on the disk, and nothing reaches the listener, before `settle`.
         """
         if self.over:
             return
@@ -192,13 +147,11 @@ class Session(Generic[First, Test]):
         self._actions += actions
 
     def pass_time(self) -> None:
-        """Tell the machine that the time it waits for has come, if it has."""
         if self._wait_until_us is not None and self._now_us() >= self._wait_until_us:
             self._wait_until_us = None
             self.feed(TimePassed())
 
     def seconds_to_wait(self) -> float | None:
-        """Return how long nothing has to be done, None for any time."""
         if self._wait_until_us is None:
             return None
         return self._clock.seconds_until(self._began_us + self._wait_until_us)
@@ -206,11 +159,8 @@ class Session(Generic[First, Test]):
     def settle(self, do: Callable[[Action], None]) -> None:
         """Put everything on the disk, then have done what the machine wants; it waits here.
 
-        Raises
-        ------
-        JournalError
-            If the disk fails; nothing was done, the session cannot go on, and what was on the disk
-            stays there.
+        After a `JournalError` nothing was done, the session cannot go on, and what was on the disk
+        stays there.
         """
         self.sync()
         while self._actions:
@@ -232,7 +182,6 @@ class Session(Generic[First, Test]):
 
     @property
     def is_unsynced(self) -> bool:
-        """Return whether something waits to be put on the disk."""
         return self.journal.synced_count < self.journal.record_count
 
     def close(self) -> None:

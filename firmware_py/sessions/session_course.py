@@ -47,13 +47,7 @@ class Output(Generic[Found_co]):
 def inputs_and_outputs(
     header: Header[Any, Found_co], records: Sequence[Record]
 ) -> Iterator[Input | Output[Found_co]]:
-    """Check what the records after the header say, and return it in its order; notes are passed.
-
-    Raises
-    ------
-    SessionRecordError
-        At the first record that no such session wrote.
-    """
+    """Check what the records after the header say, and return it in its order, without notes."""
     board = BoardMark()
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
@@ -75,13 +69,7 @@ def result_in(told: Iterable[Input | Output[Found_co]]) -> Found_co | None:
 
 
 def input_of(header: Header[Any, Any], number: int, record: Record, before: BoardMark) -> Input:
-    """Check what a record says that went in; `before` it the board's events were recorded up to.
-
-    Raises
-    ------
-    SessionRecordError
-        If no such session wrote it.
-    """
+    """Check what a record says that went in; `before` it the board's events were recorded up to."""
     record = input_today(record, header.journal)
     try:
         at_us = SESSION_US("at_us", record.get("at_us"))
@@ -96,7 +84,6 @@ def input_of(header: Header[Any, Any], number: int, record: Record, before: Boar
 
 
 def _board(record: Record, before: BoardMark) -> BoardMark:
-    """Return up to where the board's events are recorded."""
     if "board" not in record:
         return before
     told = record["board"]

@@ -18,8 +18,13 @@ from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
 from firmware_py.platform.version import full_version
-from firmware_py.sessions.earlier_formats import header_today, replay_words, result_today
-from firmware_py.sessions.earlier_settings import EarlierSettings, recorded_settings
+from firmware_py.sessions.earlier_formats import (
+    EarlierSettings,
+    header_today,
+    recorded_settings,
+    replay_words,
+    result_today,
+)
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.start_time import start
 from firmware_py.terms.events import (
@@ -134,15 +139,7 @@ class Header(Generic[Test_co, Found_co]):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Check what `to_record` wrote, and take it; the journal's own keys may stand beside.
-
-        A header of an earlier format is read as one of today's.
-
-        Raises
-        ------
-        SessionRecordError
-            If a field is missing, or has a value that it cannot have.
-        """
+        """Check what `to_record` wrote, of any format, and take it; the journal's keys may stay."""
         try:
             version = whole(1, FORMAT_VERSION)("journal", record.get("journal", FORMAT_VERSION))
             record = header_today({**record, "journal": version}, version)
@@ -177,17 +174,14 @@ class Header(Generic[Test_co, Found_co]):
 
     @property
     def first_board(self) -> str:
-        """Return the tone generator that it was begun with; "": the journal tells of none."""
         return ""
 
     @property
     def is_earlier(self) -> bool:
-        """Return whether it is of an earlier format."""
         return self.journal != FORMAT_VERSION
 
     @property
     def gone(self) -> str:
-        """Say what it has that this version does not have any more; "": nothing."""
         return ""
 
     @property
@@ -208,7 +202,6 @@ class Header(Generic[Test_co, Found_co]):
 
     @property
     def recorded_by(self) -> str:
-        """Say which version recorded the journal, and in which format."""
         return recorder_of({"firmware": self.firmware, "journal": self.journal})
 
     def event_from_record(self, record: object) -> Event:
@@ -216,20 +209,7 @@ class Header(Generic[Test_co, Found_co]):
         return event_from_record(record, self.EVENTS)
 
     def result_of(self, number: int, action: object) -> Found_co | None:
-        """Return the result that the action of a record tells; None: it is another action.
-
-        Parameters
-        ----------
-        number : int
-            Of the record, for the message.
-        action : object
-            JSON values.
-
-        Raises
-        ------
-        SessionRecordError
-            If it is no result that this session can have.
-        """
+        """Return the result that the action of record `number` tells; None: it is another one."""
         if not isinstance(action, dict) or action.get("what") != FINISH:
             return None
         try:
@@ -243,6 +223,10 @@ class Header(Generic[Test_co, Found_co]):
 
     def check_result(self, result: Any) -> None:
         """Refuse a result of another session than this; `ResultError`."""
+
+
+First = TypeVar("First", bound=Header[Any, Any])  # the first record
+Test = TypeVar("Test", bound=Procedure)
 
 
 def _calibration(place: str, value: Any) -> CalibrationInForce:
@@ -285,16 +269,10 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     @property
     def gone(self) -> str:
-        """Say what is gone of its settings."""
         return self.settings.gone if isinstance(self.settings, EarlierSettings) else ""
 
     def check(self) -> None:
-        """Refuse a calibration of another board or day, and a person whom the test cannot use.
-
-        Raises
-        ------
-        SessionRecordError
-        """
+        """Refuse a calibration of another board or day, and a person whom the test cannot use."""
         self.person.check_use(self.settings)
         if self.calibration.calibration is None:
             return
@@ -306,7 +284,6 @@ class SessionHeader(Header["HearingTest", SessionResult]):
             )
 
     def _check_board(self, place: str, board: str) -> None:
-        """Refuse a board that the calibration is not of; an earlier format may name none."""
         if self.is_earlier and not board:
             return
         if not self.calibration.is_of(board):
@@ -318,12 +295,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     def new_test(self, find_prior: FindPrior = find_none) -> "HearingTest":
         """Return the hearing test, before its first event.
 
-        Raises
-        ------
-        SettingError
-            If there can be no such test of this person, or with this calibration.
-        OwnPriorError
-            If its prior is not found.
+        `SettingError` if there can be no such test of this person, or with this calibration.
         """
         from firmware_py.session.hearing import HearingTest
 
@@ -337,7 +309,6 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         )
 
     def identity(self, board: str = "") -> Identity:
-        """Return who and what it is of; `board`: which one answered last."""
         by_bone = any(route.by_bone for route in self.settings.tested_routes)
         return Identity.of_test(
             self.person, self.started, self.device, self.calibration, board, by_bone=by_bone
@@ -345,7 +316,6 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     @property
     def first_board(self) -> str:
-        """Return the tone generator that it was begun with."""
         return self.tone_generator
 
     def is_simulated(self, result: SessionResult) -> bool | None:
@@ -362,14 +332,12 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         return self.speed is None or BOARD_NAME in {each.partition(" ")[0] for each in boards}
 
     def event_from_record(self, record: object) -> Event:
-        """Return the event of an input; `ValueError` if a hearing test takes no such event."""
         event = super().event_from_record(record)
         if isinstance(event, Started | BoardReady):
             self._check_board("its board", event.board)
         return event
 
     def check_result(self, result: SessionResult) -> None:
-        """Refuse a result of other ears or frequencies; `ResultError`."""
         tested = {*self.settings.tested_routes}
         if result.by_route.keys() != tested:
             told, allowed = (

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, dataclass_transform
 
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
-from firmware_py.terms.record_checks import object_of, one_of, refusal
+from firmware_py.terms.record_checks import Check, object_of, one_of, refusal, whole
 from firmware_py.terms.route import LEFT, RIGHT, Route
 
 HEARD_BUTTON: Final = 1
@@ -21,25 +20,24 @@ NAMED: Final = (LEFT, RIGHT, UNSURE)
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
 class _Named:
-    """Each kind has a name of its own, `WHAT`; one that adds no field is a dataclass by this."""
+    """What has a name of its own, `WHAT`: each kind is a frozen dataclass, known by its name."""
 
     WHAT: ClassVar[str] = ""
+    KINDS: ClassVar[dict[str, Any]] = {}  # by their names
 
     def __init_subclass__(cls, what: str = "") -> None:
         cls.WHAT = what
+        if what:
+            cls.KINDS[what] = cls
+        dataclass(frozen=True)(cls)
 
 
 class Event(_Named):
     """What goes into a test."""
 
-    KINDS: ClassVar[dict[str, type["Event"]]] = {}  # by their names
-
-    def __init_subclass__(cls, what: str = "") -> None:
-        super().__init_subclass__(what)
-        if what:
-            cls.KINDS[what] = cls
+    KINDS: ClassVar[dict[str, type["Event"]]] = {}
 
 
 class Result:
@@ -71,7 +69,6 @@ class RecordedAction(Action):
     """An action for the journal: it reaches the listener, or it is the result."""
 
 
-@dataclass(frozen=True)
 class Started(Event, what="started"):
     """The operator starts the test."""
 
@@ -83,7 +80,6 @@ class TimePassed(Event, what="time"):
     """The time asked for by the last `Wait` has come."""
 
 
-@dataclass(frozen=True)
 class ToneStarted(Event, what="tone-on"):
     """The board began tone `number`, at `onset_us` of its own time."""
 
@@ -91,7 +87,6 @@ class ToneStarted(Event, what="tone-on"):
     onset_us: int
 
 
-@dataclass(frozen=True)
 class ToneEnded(Event, what="tone-off"):
     """The board ended tone `number`; `cut`: before its time."""
 
@@ -100,7 +95,6 @@ class ToneEnded(Event, what="tone-off"):
     cut: bool
 
 
-@dataclass(frozen=True)
 class _ButtonMoved(Event):
     """What happened to a button, at `at_us` of the board's time."""
 
@@ -120,19 +114,16 @@ class ButtonReleased(_ButtonMoved, what="button-up"):
     """The listener released a button."""
 
 
-@dataclass(frozen=True)
 class BoardTime(Event, what="board-time"):
     """The board's time; every press before it has been told."""
 
     at_us: int
 
 
-@dataclass(frozen=True)
 class Continued(Event, what="continued"):
     """The operator goes on with a paused test, or after a check."""
 
 
-@dataclass(frozen=True)
 class EquipmentHeard(Event, what="equipment-heard"):
     """The operator says who hears the tones of an ear in which nothing was heard."""
 
@@ -142,7 +133,6 @@ class EquipmentHeard(Event, what="equipment-heard"):
         one_of(*HEARERS)("by", self.by)
 
 
-@dataclass(frozen=True)
 class EarNamed(Event, what="ear-named"):
     """The operator says in which ear the listener heard a clear tone."""
 
@@ -152,7 +142,6 @@ class EarNamed(Event, what="ear-named"):
         one_of(*NAMED)("named", self.named)
 
 
-@dataclass(frozen=True)
 class Explained(Event):
     """What happened, and why."""
 
@@ -179,7 +168,6 @@ class BoardDisbelieved(BoardLost, what="board-disbelieved"):
     """The tone generator told what cannot be true: nothing it tells of a tone under way counts."""
 
 
-@dataclass(frozen=True)
 class BoardReady(Event, what="board-ready"):
     """The tone generator answers (again), or the firmware was started again."""
 
@@ -188,7 +176,6 @@ class BoardReady(Event, what="board-ready"):
     board: str = ""  # see `Started`
 
 
-@dataclass(frozen=True)
 class NoiseRefused(Explained, what="noise-refused"):
     """The tone generator refused the last `Mask`."""
 
@@ -201,7 +188,6 @@ class NoiseEnded(Event, what="noise-ended"):
     """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
 
 
-@dataclass(frozen=True)
 class Play(RecordedAction, what="play"):
     """Present this tone; a press ends it where the board can, else the `Silence` that follows."""
 
@@ -218,7 +204,6 @@ class Play(RecordedAction, what="play"):
     why: Why | None = None
 
 
-@dataclass(frozen=True)
 class Mask(RecordedAction, what="mask"):
     """Play noise by the route that masks the one under test, and `why`, until told otherwise."""
 
@@ -241,14 +226,12 @@ class AskBoardTime(Action):
     """Ask the board for its time, to be sure that there was no press."""
 
 
-@dataclass(frozen=True)
 class Wait(Action):
     """Send `TimePassed` at this time; it replaces the wait before it."""
 
     until_us: int
 
 
-@dataclass(frozen=True)
 class Finish(RecordedAction, what="finish"):
     """The test is over, with this result."""
 
@@ -256,7 +239,6 @@ class Finish(RecordedAction, what="finish"):
 
 
 def board_us(event: Event) -> int:
-    """Return the board's time that an event tells, 0 if it tells none."""
     match event:
         case ToneStarted(_, us) | ToneEnded(_, us, _) | _ButtonMoved(us, _) | BoardTime(us):
             return us
@@ -279,36 +261,33 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
     if kind is None or not isinstance(record, dict):
         raise refusal("event", record, f"is an object whose what is one of {', '.join(kinds)}")
     values = {name: value for name, value in record.items() if name != "what"}
-    types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
-    if values.keys() != types.keys():
-        raise refusal("event", record, f"is an object of {', '.join(['what', *types])}")
-    for name, value in values.items():
-        if types[name] == Reasons:
-            values[name] = reasons_at(f"event.{name}", value)
-        # Types are exact: True is no number, and 1 is not true.
-        elif type(value) is not types[name] or not _is_within(value):
-            raise refusal(f"event.{name}", value, _ALLOWED[types[name]])
+    checks = {field.name: CHECKS[field.type] for field in fields(kind)}
+    if values.keys() != checks.keys():
+        raise refusal("event", record, f"is an object of {', '.join(['what', *checks])}")
     try:
-        return kind(**values)
+        return kind(**{name: check(name, values[name]) for name, check in checks.items()})
     except ValueError as error:
         raise ValueError(f"event.{error}") from None
 
 
-def _is_within(value: object) -> bool:
-    if isinstance(value, str):
-        return value.isprintable() and len(value) <= TEXT_CHARACTERS_MAX
-    return not isinstance(value, int) or 0 <= value <= NUMBER_MAX
-
-
 NUMBER_MAX: Final = 2**63 - 1  # of the wire
 TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
-_ALLOWED: Final = {
-    bool: "are true and false",
-    int: f"are whole numbers from 0 to {NUMBER_MAX}",
-    str: f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed",
-}
 
 
-@cache
-def _types_of(kind: type[Event]) -> dict[str, type]:
-    return {field.name: field.type for field in fields(kind)}  # type: ignore[misc]
+def _switch(place: str, value: object) -> object:
+    if type(value) is not bool:  # 1 is not true
+        raise refusal(place, value, "are true and false")
+    return value
+
+
+def _text(place: str, value: object) -> object:
+    if type(value) is not str or len(value) > TEXT_CHARACTERS_MAX or not value.isprintable():
+        allowed = f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed"
+        raise refusal(place, value, allowed)
+    return value
+
+
+# What a field of an event may be, by its type.
+CHECKS: Final[dict[Any, Check]] = {
+    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at,
+}  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.events import AidEvent
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.platform.data_directory import TUNING
@@ -26,7 +26,7 @@ class TuningHeader(Header["Tuning", TuningResult]):
 
     KIND = TUNING
     PROCEDURE = "tuning"
-    EVENTS = KINDS
+    EVENTS = AidEvent.KINDS
     RESULT = TuningResult
 
     settings: Annotated[TuningSettings, _settings]

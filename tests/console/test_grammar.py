@@ -1,22 +1,16 @@
 """The grammar: headers in all their forms, lines and their arguments, numbered errors."""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firmware_py.console.grammar import (
     ERRORS_MAX,
-    LINE_CHARACTERS_MAX,
     QUEUE_OVERFLOW,
-    TOO_MUCH_DATA,
-    UNDEFINED_HEADER,
     ConsoleError,
     ErrorQueue,
     header_pattern,
     parse_line,
 )
+from firmware_py.console.wording import figure, readable
 
 NO_ERROR = '0,"No error"'
 
@@ -40,14 +34,6 @@ def test_each_mnemonic_is_short_or_whole_in_any_case(first: str, second: str) ->
 )  # fmt: skip
 def test_anything_between_short_and_whole_is_another_header(written: str) -> None:
     assert not header_pattern("SESSion:STATe?").fullmatch(written)
-
-
-@pytest.mark.parametrize("written", ["*IDN?", "*idn?", "*Idn?"])
-def test_a_star_stands_for_itself_and_a_query_is_not_its_command(written: str) -> None:
-    assert header_pattern("*IDN?").fullmatch(written)
-    for other in (written.removeprefix("*"), f"*{written}", written.removesuffix("?")):
-        assert not header_pattern("*IDN?").fullmatch(other)
-    assert not header_pattern("*IDN").fullmatch(written)
 
 
 # --- Lines ---------------------------------------------------------------------------------------
@@ -75,42 +61,6 @@ def test_a_line_is_a_header_and_arguments(line: str, header: str, arguments: lis
     assert parse_line(line) == (header, arguments)
 
 
-def test_a_line_may_be_as_long_as_it_may_be() -> None:
-    longest = "X " + "y" * (LINE_CHARACTERS_MAX - 2)
-
-    assert parse_line(longest) == ("X", [longest[2:]])
-    with pytest.raises(ConsoleError, match="at most 200 characters; nothing was done") as caught:
-        parse_line(longest + "y")
-    assert caught.value.number == TOO_MUCH_DATA == -223
-
-
-@pytest.mark.parametrize(
-    ("character", "words"),
-    [
-        ("\t", "U+0009 is none"), ("\0", "U+0000 is none"), ("\x1b", "U+001B is none"),
-        ("\x7f", "U+007F is none"), ("\xa0", "U+00A0 is none"), ("\u200b", "U+200B is none"),
-        ("\u202e", "U+202E is none"), ("\u2028", "U+2028 is none"), ("\ue000", "U+E000 is none"),
-        ("\U000e0041", "U+E0041 is none"), ("\udce9", "the byte 0xE9 is none here"),
-        ("\udc80", "the byte 0x80 is none here"), ("\ud800", "U+D800 is none"),
-    ],
-)  # fmt: skip
-def test_a_line_is_of_printable_characters(character: str, words: str) -> None:
-    for line in (character, f"SE{character}S:STAR", f"SESS:STAR LE{character}FT"):
-        with pytest.raises(ConsoleError, match=f"{re.escape(words)}; nothing was done") as caught:
-            parse_line(line)
-        assert caught.value.number == UNDEFINED_HEADER == -113
-
-
-@given(
-    st.text("ABCdef:*?", min_size=1, max_size=20).filter(lambda header: header[0] != ":"),
-    st.lists(st.text("abc 12.-", min_size=1, max_size=8).map(str.strip), max_size=5),
-)
-def test_a_line_comes_apart_as_it_was_put_together(header: str, arguments: list[str]) -> None:
-    written = [] if arguments == [""] else arguments  # one argument of nothing is none
-
-    assert parse_line(f"{header} {' , '.join(arguments)}") == (header, written)
-
-
 # --- Errors --------------------------------------------------------------------------------------
 
 
@@ -127,15 +77,6 @@ def test_an_error_is_a_number_and_words_in_quotes_on_one_line(
     number: int, words: str, answer: str
 ) -> None:
     assert ConsoleError(number, words).answer == answer
-
-
-def test_errors_are_read_oldest_first_and_each_once() -> None:
-    errors = ErrorQueue()
-    for number in (1, 2, 3):
-        errors.add(ConsoleError(number, f"error {number}"))
-
-    read = [errors.next() for _ in range(5)]
-    assert read == ['1,"error 1"', '2,"error 2"', '3,"error 3"', NO_ERROR, NO_ERROR]
 
 
 def test_a_full_queue_keeps_the_oldest_and_says_that_there_were_more() -> None:
@@ -159,3 +100,22 @@ def test_exactly_as_many_as_are_kept_are_no_overflow_and_a_read_one_makes_room()
 
     assert [errors.next() for _ in range(ERRORS_MAX)][-2:] == [f'{ERRORS_MAX},"x"', '99,"y"']
     assert errors.next() == NO_ERROR
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (1000.0, "1000"), (0.6391510042, "0.639"), (41.39, "41.39"), (-0.0001, "0"), (0.0, "0"),
+        (-10.0, "-10"), (1334.8398541700344, "1334.84"), (250.0625, "250.062"),
+        (1e9, "1000000000"),
+        (100.0, "100"), (2.5, "2.5"), (float("inf"), "inf"), (float("nan"), "nan"),
+    ],
+)  # fmt: skip
+def test_a_figure_has_the_decimals_it_needs_and_three_at_most(value: float, written: str) -> None:
+    assert figure(value) == written
+
+
+def test_plus_or_minus_is_one_sign() -> None:
+    assert readable("up to +-9.1 dB (8000 Hz), +-6 wanted; 1 kHz came out -10 dB") == (
+        "up to ±9.1 dB (8000 Hz), ±6 wanted; 1 kHz came out -10 dB"
+    )

@@ -275,7 +275,6 @@ def test_who_goes_on_with_what_waits_to_be_known_needs_it() -> None:
 
 
 def test_the_page_tells_what_needs_it_in_one_column() -> None:
-    """As `HELP`, it is written from the table that the console goes by."""
     rows = page_lines((*OWN_COMMANDS, *COMMANDS))
     told = {row.split("`")[1].split()[0]: row.split(" | ")[-1].strip("| ") for row in rows[2:]}
 
@@ -303,17 +302,6 @@ def test_every_command_is_in_one_of_the_two() -> None:
         assert any(row.pattern.fullmatch(header) for header in headers), row.header
 
 
-def test_the_state_is_told() -> None:
-    _, console, clock = lock_up()
-
-    assert console.execute("SYST:PIN?") == [LOCKED]
-    console.execute(f"SYST:PIN {PIN}")
-    assert console.execute("SYST:PIN?") == [UNLOCKED]
-    clock.s += RELOCK_S
-    assert console.execute("SYST:PIN?") == [LOCKED]
-    assert connect()[1].execute("SYST:PIN?") == [NONE]
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -324,7 +312,6 @@ def test_the_state_is_told() -> None:
     ],
 )  # fmt: skip
 def test_it_is_never_repeated(line: str) -> None:
-    """However it was typed: not in an answer, and not in an error that is kept."""
     _, console, clock = lock_up()
     for _ in range(3):
         said = console.execute(line)

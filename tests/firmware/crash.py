@@ -12,10 +12,8 @@ end, and replay bit for bit.
 
 import argparse
 import itertools
-import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -60,12 +58,6 @@ STARTING: Final = "starting"
 SIMULATED: Final = "simulated"
 EMULATED: Final = "emulated"  # it goes in its own time, and a tone takes some seconds
 EMULATED_LIFE_S_MAX: Final = 10.0
-
-# Run a program with so many KiB for its data directory, and keep what it leaves there.
-ON_SMALL_DISK: Final = """\
-mount -t tmpfs -o size=$1k none "$2" || exit 99
-kept=$3 data=$2; shift 3; "$@"; code=$?; cp "$data"/session-* "$kept"; exit $code"""
-IN_OWN_NAMESPACE: Final = ("unshare", "--mount", "--fork", "--kill-child")
 
 
 @dataclass(frozen=True)
@@ -224,62 +216,6 @@ def kill_beside_emulated_board(directory: Path, chance: random.Random, kills: in
         assert asked_again_though_answered(journal) == []
 
 
-# Other ways to be disturbed
-
-
-def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
-    """Stop the process (SIGSTOP) while a tone is asked, and let it go on."""
-    with Rig(directory, a_listener(plan.audiogram)) as rig:
-        process = rig.start()
-        rig.begin(plan.asked)
-        rig.until("! tone number=4")
-        os.kill(process.pid, signal.SIGSTOP)
-        time.sleep(stopped_s)
-        heard = len(rig.served.board.played)
-        rig.wait(lambda: rig.served.board.tone is None)
-        assert len(rig.served.board.played) == heard
-        os.kill(process.pid, signal.SIGCONT)
-        rig.until("! session-over")
-        assert_like_undisturbed(rig.journal(), plan.undisturbed)
-
-
-def fill_disk(plan: Plan, directory: Path, kib: int) -> int:
-    """Run out of room on a file system of so many KiB; go on where there is more.
-
-    Returns
-    -------
-    records : int
-        That found room.
-    """
-    directory.mkdir()
-    small = directory.with_suffix(".small")
-    small.mkdir()
-    run_there = ["sh", "-c", ON_SMALL_DISK, "sh", str(kib), str(small), str(directory)]
-    with Rig(small, a_listener(plan.audiogram)) as rig:
-        process = rig.start(wrapper=[*IN_OWN_NAMESPACE, *run_there])
-        rig.begin(plan.asked)
-        code, words = process.end_of()
-        assert code == 4, words
-        assert "cannot be written: No space left on device (ENOSPC)" in words
-        rig.data = directory
-        recorded = _whole_bytes(directory)
-        records = len(_newest(directory).records)
-        rig.start()
-        rig.wait(lambda: _newest(directory).complete)
-        assert rig.journal().read_bytes().startswith(recorded)
-        assert_like_undisturbed(rig.journal(), plan.undisturbed)
-    return records
-
-
-def small_disks_can_be_mounted() -> bool:
-    """Return whether a file system can be mounted for one process alone."""
-    mount = [*IN_OWN_NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]
-    try:
-        return subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
-
-
 # The campaign
 
 
@@ -302,7 +238,6 @@ def main() -> int:
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--what", choices=("tests", *OTHERS), default="tests", help="it is killed in")
     p.add_argument("--board", choices=(SIMULATED, EMULATED), default=SIMULATED)
-    p.add_argument("--stopped", type=float, default=10.0, metavar="S", help="by SIGSTOP")
     arguments = p.parse_args()
     print(f"{arguments.kills} kills with seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
@@ -326,14 +261,6 @@ def main() -> int:
         print(f"{len(done)} kills, {sum(kill.torn_bytes > 0 for kill in done)} with a torn end")
         for state, count in Counter(kill.state for kill in done).most_common():
             print(f"{count:6} {state}")
-        plan = Plan.of(directory, "N2", "left", 11)
-        stop_and_go_on(plan, directory / "stopped", arguments.stopped)
-        print(f"stopped for {arguments.stopped:g} s: as undisturbed")
-        if small_disks_can_be_mounted():
-            found_room = fill_disk(plan, directory / "full", kib=32)
-            print(f"disk full after {found_room} records: as undisturbed")
-        else:
-            print("a full disk was not tried: nothing may be mounted here")
     return 0
 
 

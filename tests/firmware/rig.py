@@ -87,17 +87,7 @@ class Process(FirmwareProcess):
 
 
 class Rig:
-    """A firmware with what it needs, used in a `with` statement.
-
-    Parameters
-    ----------
-    directory : Path
-        The data directory; other files go beside it.
-    listener : Listener, optional
-        Who sits at the board.
-    speed : float
-        How many times faster than real.
-    """
+    """A firmware with what it needs, used in a `with` statement; files go beside its data."""
 
     def __init__(
         self, directory: Path, listener: Listener | None = None, speed: float = SPEED

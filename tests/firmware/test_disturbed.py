@@ -4,12 +4,9 @@ Whatever happens, there are clear words on the console and at the end, the exit 
 them, silence, and nothing is lost that was recorded.
 """
 
-import errno
-import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,9 +17,7 @@ from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
-from firmware_py.journal import Disk, read_journal
-from firmware_py.link.frames import FrameError, decode, encode
-from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.journal import read_journal
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.sessions.replay import replay
 from firmware_py.terms.route import Route
@@ -85,28 +80,10 @@ def assert_ends(device: Device, code: int, *words: str) -> str:
 # The tone generator
 
 
-def halves(come: bytes) -> bytes:
-    return b"".join(line[: len(line) // 2] for line in come.splitlines())
-
-
-def of_another_version(come: bytes) -> bytes:
-    sequences = []
-    for line in come.splitlines(keepends=True):
-        try:
-            sequences.append(decode(line)[0])
-        except FrameError:
-            continue
-    refusal = (("code", "version"), ("wire", 2))
-    return b"".join(encode(sequence, "error", refusal) for sequence in sequences)
-
-
 NO_BOARDS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nobody": (lambda _: b"", "'hello' was sent 9 times without answer"),
     "noise": (lambda _: random.Random(1).randbytes(200), "bytes came that are not of the wire"),
-    "login prompt": (lambda _: b"login: ", "bytes came that are not of the wire"),
-    "half frames": (halves, "bytes came that are not of the wire"),
     "echo": (lambda come: come, "frames came, but none that answers (does the line echo?)"),
-    "another version": (of_another_version, "the tone generator speaks wire 2, this firmware 1"),
 }
 
 
@@ -184,36 +161,6 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     (ear,) = result_of(world.journal())["ears"]
     assert ear["boards"] == [f"sim {own}", *[f"sim {serial}"] * is_another]
     assert any(each["code"] == "several-boards" for each in ear["reasons"]) is is_another
-    world.close()
-
-
-def test_a_board_of_another_version_in_a_test_is_named_and_the_session_is_kept(
-    tmp_path: Path, quiet_session: Path
-) -> None:
-    device = Device(tmp_path, Configuration(reconnect_s=5.0), 1)
-    device.type(BEGIN)
-    device.when(
-        lambda: is_told(device, "tone", number=4),
-        lambda: device.swap_board(Peer(of_another_version)),
-    )
-    words = "the tone generator speaks wire 2, this firmware 1"
-    said = assert_ends(device, EXIT_TONE_GENERATOR, words)
-    assert said.endswith("; the session is kept and goes on at the next start")
-    assert_like_undisturbed(World(tmp_path, a_listener("S2"), boot=2).end(), quiet_session)
-
-
-@pytest.mark.parametrize("stall", ["short", "long"])
-def test_a_board_that_stalls(tmp_path: Path, quiet_session: Path, stall: str) -> None:
-    world = in_tone(begin(tmp_path), 4)
-    world.tones.takes = False
-    if stall == "long":
-        world.until(lambda: is_told(world, "board-lost"))
-    else:
-        world.until(lambda: " 3 repeated" in world.ask("*TST?")[0])
-    world.tones.takes = True
-    world.finish()
-    assert bool(world.errors()) == (stall == "long")
-    assert_like_undisturbed(world.journal(), quiet_session)
     world.close()
 
 
@@ -329,120 +276,6 @@ def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path
     words = ['ERROR 106,"button 1 is held down; no test was begun"']
     world.until(lambda: world.ask("SESS:STAR ID=../x,SEED=3") == words)
     assert not [*tmp_path.glob("*.journal")]
-    world.close()
-
-
-# The calibration
-
-
-# The disk
-
-
-class SmallDisk(Disk):
-    """A disk on which no file may have more than so many bytes, which is as good as a full one."""
-
-    def __init__(self, bytes_max: int) -> None:
-        self._bytes_max = bytes_max
-
-    def write(self, handle: int, data: bytes) -> int:
-        room = self._bytes_max - os.fstat(handle).st_size
-        if room <= 0:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        return super().write(handle, data[:room])
-
-
-def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
-    tmp_path: Path, quiet_session: Path
-) -> None:
-    """The tone is under way when the record of its beginning finds no room any more."""
-    lines = quiet_session.read_bytes().splitlines(keepends=True)
-    first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
-    disk = SmallDisk(sum(map(len, lines[:first])) + len(lines[first]) // 2)
-    listener = a_listener(lapse_rate=1.0)
-    world = World(tmp_path, listener, data=partial(DataDirectory, disk=disk))
-    world.begin(SETTINGS)
-    world.finish()
-    world.run(S)
-    assert [tone.cut for tone in world.board.played] == [True]
-    (error,) = world.errors()
-    said = str(tmp_path / "session-000001.journal"), "cannot be written: File too large (EFBIG)"
-    words = (*said, f"records 0 to {first - 1} safe", "session 1 is left as it is")
-    assert error.startswith("-250,")
-    assert all(each in error for each in words)
-    assert state(world).startswith("state=idle")
-    world.close()
-    assert len(read_journal(world.journal()).records) == first
-    assert replay_journal(world.journal()).code == UNFINISHED
-
-
-def test_a_session_goes_on_when_the_disk_has_room_again(
-    tmp_path: Path, quiet_session: Path
-) -> None:
-    disk = SmallDisk(quiet_session.stat().st_size // 2)
-    small = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=disk))
-    small.begin(SETTINGS)
-    small.finish()
-    (error,) = small.errors()
-    assert "cannot be written" in error
-    assert "it goes on at the next start" in error
-    small.close()
-    recorded = small.journal().read_bytes()
-    journal = World(tmp_path, a_listener("S2"), boot=2).end()
-    assert journal.read_bytes().startswith(recorded)
-    assert_like_undisturbed(journal, quiet_session)
-
-
-def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=SmallDisk(300)))
-    state(world)
-    (answer,) = world.ask(BEGIN)
-    assert answer.startswith("ERROR -250,")
-    assert "File too large (EFBIG)" in answer
-    assert "no test was begun" in answer
-    assert state(world).startswith("state=idle")
-    world.run(S)
-    assert world.board.played == []
-    assert not [*tmp_path.glob("*.journal")]
-    world.close()
-
-
-# The console
-
-
-def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, quiet_session: Path) -> None:
-    world = in_tone(begin(tmp_path), 4)
-    world.console.incoming += b"SESS:ABO"  # half typed
-    world.until(lambda: len(world.board.played) > 4)
-    world.console.vanish()
-    world.run(S)
-    world.console.there = True
-    world.finish()
-
-    assert "state=finished" in state(world)
-    (error,) = world.errors()
-    assert error.startswith("-241,")
-    assert "is gone" in error
-    assert_like_undisturbed(world.journal(), quiet_session)
-    world.close()
-
-
-@pytest.mark.parametrize("typed", [b"HELP\n", b"\x00\xff nonsense \x07\r\n"])
-def test_a_console_that_nobody_reads_disturbs_no_test(
-    tmp_path: Path, quiet_session: Path, typed: bytes
-) -> None:
-    """Somebody, or some machine, types without end."""
-    world = begin(tmp_path)
-    world.console.takes = False
-
-    def is_over() -> bool:
-        world.console.incoming += 20 * typed
-        return world.runner.session is None
-
-    world.until(is_over)
-    assert_like_undisturbed(world.journal(), quiet_session)
-    world.console.takes = True
-    world.console.incoming.clear()
-    assert "state=finished" in state(world)
     world.close()
 
 

@@ -5,8 +5,6 @@ and so more of them fall into a pause.
 """
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -17,7 +15,6 @@ from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.world import World
 from firmware_py.link.notices import Missed
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
-from tests.firmware.rig import REPO
 from tests.firmware.whole_sessions import (
     a_listener,
     asked_again_though_answered,
@@ -114,25 +111,3 @@ def test_at_nine_times_the_rates_it_ends_all_the_same(tmp_path: Path, good_journ
     assert any(isinstance(notice, Missed) for notice in world.notices)
     assert stimuli_of(world.journal()) == stimuli_of(good_journal)
     assert result_of(world.journal())["ears"] == result_of(good_journal)["ears"]
-
-
-@pytest.mark.thorough  # its processes are tests/host's, and its cable is tried above
-def test_a_demonstration_over_a_bad_cable(tmp_path: Path) -> None:
-    """The real processes, at a speed at which a repeated command costs eight seconds of the test.
-
-    Their clocks are real: of two sessions not even the undisturbed have the same times.
-    """
-    found = []
-    for name, faults in (("good", ""), ("bad", "drop=.05,garble=.05,delay=.05,duplicate=.05")):
-        subprocess.run(
-            [
-                sys.executable, "-m", "host_tools.main", "demo", "--ear", "right", "--seed", "3",
-                "--false-alarm-rate", "0", "--speed", "40", "--out", tmp_path / name,
-                "--faults", faults,
-            ],
-            cwd=REPO, check=True, capture_output=True, timeout=240.0,
-        )  # fmt: skip
-        found.append(tmp_path / name / "session-000001.journal")
-
-    assert stimuli_of(found[1]) == stimuli_of(found[0])
-    assert result_of(found[1])["ears"] == result_of(found[0])["ears"]

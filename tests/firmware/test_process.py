@@ -89,12 +89,36 @@ def test_a_wrong_port_is_named_at_both_ends(
     assert told == f'ERROR -241,"{said}"'
 
 
+NO_CONSOLE = ["--console", "/dev/there-is-none"]
+REFUSED: list[tuple[list[str], list[str]]] = [
+    (NO_CONSOLE, ["console: cannot open ", "No such file or directory"]),
+    (
+        ["--config", "a.toml"],
+        ["a.toml: [test] 'tones_mx' is not a known key; did you mean 'tones_"],
+    ),
+    (["--data", "a.toml"], ["data directory 'a.toml' cannot be written: "]),
+    (["--speed", "0.05"], ["--speed is 0.05; allowed is 0.1 to 1000"]),
+    (["--speed", "0.1", *NO_CONSOLE], ["console: cannot open "]),
+    (["--speed", "1000", *NO_CONSOLE], ["console: cannot open "]),
+    (["--speed", "2000"], ["--speed is 2000; allowed is 0.1 to 1000"]),
+]
+
+
 @pytest.mark.usefixtures("signals")
-def test_a_wrong_console_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ports = ["--tone-generator", "/dev/null", "--console", "/dev/there-is-none"]
-    assert main([*ports, "--data", str(tmp_path)]) == 2
-    words = "console: cannot open ", "No such file or directory"
+@pytest.mark.parametrize(("options", "words"), REFUSED)
+def test_what_cannot_start_is_refused_in_one_line_with_code_2(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    words: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.toml").write_text("[test]\ntones_mx = 30\n")
+    ports = ["--tone-generator", "/dev/null", "--console", "/dev/null"]
+    assert main([*ports, "--data", "data", *options]) == 2
     assert_refused(capsys.readouterr().err, *words)
+    assert "--config" not in options or not Path("data").exists()
 
 
 @pytest.mark.usefixtures("signals")
@@ -111,30 +135,6 @@ def test_a_port_that_another_program_has_is_refused(
             assert ended == 2
             words = f"{taken}: cannot open ", "another program has it open"
             assert_refused(capsys.readouterr().err, *words)
-
-
-def test_a_configuration_with_a_typo_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "gp-pta.toml"
-    path.write_text("[test]\ntones_mx = 30\n")
-    data = tmp_path / "data"
-    ports = ["--tone-generator", "/dev/null", "--console", "/dev/null"]
-    assert main([*ports, "--data", str(data), "--config", str(path)]) == 2
-    words = "[test] 'tones_mx' is not a known key; did you mean 'tones_max'?"
-    assert_refused(capsys.readouterr().err, f"{path}: ", words)
-    assert not data.exists()
-
-
-def test_what_is_no_data_directory_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "data"
-    data.touch()
-    ports = ["--tone-generator", "/dev/null", "--console", "/dev/null"]
-    assert main([*ports, "--data", str(data)]) == 2
-    words = f"data directory {str(data)!r} cannot be written: "
-    assert_refused(capsys.readouterr().err, words)
 
 
 # The process
@@ -200,17 +200,3 @@ def test_a_second_firmware_is_refused_and_the_first_goes_on(rig: Rig, tmp_path: 
         rig.process = first
     rig.until("! session-over")
     assert_like_undisturbed(rig.journal(), undisturbed)
-
-
-@pytest.mark.parametrize("speed", ["0.1", "1000"])
-def test_the_slowest_and_the_fastest_speed_are_allowed_and_nothing_beyond(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], speed: str
-) -> None:
-    ports = ["--tone-generator", "/dev/null", "--console", "/dev/there-is-none"]
-    data = ["--data", str(tmp_path)]
-    beyond = str(float(speed) * (2.0 if float(speed) > 1.0 else 0.5))
-
-    assert main([*ports, *data, "--speed", beyond]) == 2
-    assert_refused(capsys.readouterr().err, "--speed is ", "; allowed is 0.1 to 1000")
-    assert main([*ports, *data, "--speed", speed]) == 2
-    assert_refused(capsys.readouterr().err, "console: cannot open ")

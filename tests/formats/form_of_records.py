@@ -9,11 +9,11 @@ from dataclasses import fields
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import MEASURED_KEYS, NOMINAL_KEYS, STATES
-from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.events import AidEvent
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.platform.program import run_program
-from firmware_py.sessions.earlier_settings import EarlierSettings
+from firmware_py.sessions.earlier_formats import EarlierSettings
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms import outcomes
 from firmware_py.terms.events import Event, RecordedAction
@@ -82,7 +82,7 @@ def _settings() -> Iterator[str]:
 
 
 def _events() -> Iterator[str]:
-    for name, kind in {**Event.KINDS, **KINDS}.items():
+    for name, kind in {**Event.KINDS, **AidEvent.KINDS}.items():
         yield f"event {name}: {_fields_of(kind)}"
     for action in _kinds_of(RecordedAction):
         yield f"action {action.WHAT}: {_fields_of(action)}"

@@ -9,7 +9,7 @@ from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import SESSION
 from firmware_py.sessions.archive import UnfinishedError, read_whole, recorded_result
-from firmware_py.sessions.earlier_settings import GONE_PROFILES
+from firmware_py.sessions.earlier_formats import GONE_PROFILES
 from firmware_py.terms.settings import SettingError, Settings
 from host_tools.devices.unfinished import find_unfinished
 from tests.firmware.whole_sessions import a_listener

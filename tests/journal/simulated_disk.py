@@ -104,25 +104,9 @@ def _nothing() -> None:
 class SimulatedDisk(Disk):
     """Files in memory behind the `Disk` interface.
 
-    Parameters
-    ----------
-    fault : Fault, optional
-        What goes wrong; nothing by default.
-    write_bytes_max : int, optional
-        The most bytes one write takes.
-    meanwhile : callable, optional
-        Called in every fsync: what happens in the world while the disk is at work.
-
-    Attributes
-    ----------
-    calls : list of str
-        The names of all counted calls so far.
-    fault_met : bool
-        Whether the fault has happened.
-    laid : dict of Path to (Laid, Path)
-        What is no file, and where it leads to if it is a link.
-    free : int
-        How many bytes it takes yet.
+    A write takes `write_bytes_max` at most, and the disk `free` bytes yet. `meanwhile` is called in
+    every fsync: what happens in the world while the disk is at work. `calls` names all that were
+    counted so far, `laid` what is no file, and where it leads to if it is a link.
     """
 
     def __init__(

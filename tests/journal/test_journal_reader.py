@@ -41,7 +41,6 @@ def batch(synced: int, first: int, count: int, crc: str) -> tuple[list[bytes], s
 
 
 def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[str, Any]]) -> None:
-    """All records, nothing torn, complete."""
     recovered = read(sample)
 
     assert recovered.header == {"kind": "header", "journal": 2, "seed": 1}
@@ -51,7 +50,6 @@ def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[st
 
 
 def test_a_cut_anywhere_is_a_torn_end(sample: bytes) -> None:
-    """The whole lines are there, the rest is counted."""
     whole = read(sample).records
     ends = [0, *itertools.accumulate(map(len, sample.splitlines(keepends=True)))]
     for size in range(ends[1], len(sample)):
@@ -87,7 +85,6 @@ def test_a_flipped_bit_is_an_error_or_a_torn_end(sample: bytes) -> None:
 
 
 def test_missing_repeated_and_swapped_lines_are_damage(sample: bytes) -> None:
-    """Whole lines in the wrong place are found by their numbers."""
     lines = sample.splitlines(keepends=True)
     for at in range(1, len(lines) - 1):
         missing = lines[:at] + lines[at + 1 :]
@@ -120,7 +117,6 @@ def test_a_line_changed_with_a_right_crc_of_its_own_is_damage(sample: bytes) -> 
 
 
 def test_damage_says_where_and_what_and_keeps_the_good_records(sample: bytes) -> None:
-    """The message is enough to find the place in an editor."""
     lines = sample.splitlines(keepends=True)
     offset = len(lines[0] + lines[1])
     changed = sample.replace(b"81250113", b"81250114")
@@ -169,7 +165,6 @@ def test_what_a_caller_writes_is_no_proof_of_damage() -> None:
 
 
 def test_an_end_of_zeros_or_noise_is_torn_until_it_is_too_long(sample: bytes) -> None:
-    """A power cut leaves no more than one write."""
     for byte in (b"\0", b"\xff", b"\n", b"{"):
         assert read(sample + byte * UNSYNCED_BYTES_MAX).torn_bytes == UNSYNCED_BYTES_MAX
         with pytest.raises(JournalDamagedError, match="65537 bytes follow from there"):
@@ -177,7 +172,6 @@ def test_an_end_of_zeros_or_noise_is_torn_until_it_is_too_long(sample: bytes) ->
 
 
 def test_a_line_of_sixteen_megabytes_takes_little_memory(tmp_path: Path, sample: bytes) -> None:
-    """Lines are read no further than they may reach."""
     path = tmp_path / "long.jsonl"
     path.write_bytes(sample)
     os.truncate(path, JOURNAL_BYTES_MAX)
@@ -227,7 +221,6 @@ def test_what_is_longer_than_any_journal_is_not_read(tmp_path: Path, sample: byt
 def test_what_is_no_journal_is_named(
     content: bytes, kind: type[JournalReadError], words: str
 ) -> None:
-    """The message names the file and what it seems to be."""
     with pytest.raises(kind, match=re.escape(words)) as caught:
         read(content)
 
@@ -242,7 +235,6 @@ def header_line(rest: str) -> bytes:
 
 @pytest.mark.parametrize("version", ["0", "-1", "true", "2.0", '"2"', "null"])
 def test_a_version_that_was_never_used_is_refused(version: str) -> None:
-    """Version 2 is the integer 2."""
     with pytest.raises(JournalReadError, match=r"has journal format version .*; this") as caught:
         read(header_line(version))
     assert type(caught.value) is JournalReadError
@@ -261,7 +253,6 @@ def test_every_format_so_far_is_read(version: int) -> None:
 
 
 def test_paths_that_are_no_file_are_named(tmp_path: Path) -> None:
-    """Missing, a directory, a pipe, forbidden: each with the system's reason."""
     os.mkfifo(tmp_path / "pipe")
     for name, words in (
         ("missing", r"No such file or directory \(ENOENT\)"),
@@ -273,7 +264,6 @@ def test_paths_that_are_no_file_are_named(tmp_path: Path) -> None:
 
 
 def test_complete_means_an_end_with_at_most_recovery_notes_behind_it() -> None:
-    """A session that ended before the power went is still one that ended."""
     end = {"kind": "end"}
     recovery = {"kind": "note", "what": "recovered", "saved_as": "cut-9"}
     other = {"kind": "note", "what": "operator"}

@@ -61,7 +61,6 @@ def start(program: str, path: Path) -> subprocess.Popen[str]:
 
 
 def test_write_read_tear_and_resume(tmp_path: Path) -> None:
-    """The whole life of a journal in real files."""
     path = tmp_path / "s.jsonl"
     with JournalWriter.create(str(path), {"seed": 1}) as writer:
         writer.append(NOTE)
@@ -102,8 +101,6 @@ def test_the_limit_of_a_file_is_an_error_and_no_loss(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_an_error_and_no_loss(tmp_path: Path) -> None:
-    """The kernel's own ENOSPC."""
-
     class FullDisk(Disk):
         def write(self, handle: int, data: bytes) -> int:
             with open("/dev/full", "wb", buffering=0) as full:
@@ -126,7 +123,6 @@ def test_a_full_disk_is_an_error_and_no_loss(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    """And its lock goes with it."""
     path = tmp_path / "s.jsonl"
     with start(ACKNOWLEDGE_UNTIL_KILLED, path) as process:
         assert process.stdout is not None
@@ -149,7 +145,6 @@ def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:
 
 
 def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
-    """The lock holds between two openings of one file."""
     path = tmp_path / "s.jsonl"
     with JournalWriter.create(path, {}):
         with pytest.raises(JournalLockedError, match=re.escape(f"{path}: another writer")):
@@ -163,7 +158,6 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
 
 
 def test_paths_that_cannot_be_written_are_named(tmp_path: Path) -> None:
-    """Each with the system's reason."""
     missing = tmp_path / "no" / "s.jsonl"
     with pytest.raises(JournalWriteError, match=r"s\.jsonl: cannot be created: No such file"):
         JournalWriter.create(missing, {})
@@ -177,7 +171,6 @@ def test_paths_that_cannot_be_written_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("disk", [Disk(), SimulatedDisk()], ids=["real", "simulated"])
 def test_the_simulated_disk_behaves_as_the_real_one(disk: Disk, tmp_path: Path) -> None:
-    """One script, both disks, the same answers."""
     path, other = tmp_path / "a", tmp_path / "b"
     handle = disk.create(path)
     with pytest.raises(FileExistsError):

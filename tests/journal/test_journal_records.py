@@ -58,7 +58,6 @@ def bits(value: Any) -> Any:
 def test_a_line_gives_back_the_record_bit_for_bit(
     record: dict[str, Any], number: int, previous_crc: str
 ) -> None:
-    """Whatever is accepted comes back the same, from one line that any JSON reader reads."""
     line, crc = encode_line(number, number - 1, record, previous_crc)
     decoded = decode_line(line, number, previous_crc)
 
@@ -71,7 +70,6 @@ def test_a_line_gives_back_the_record_bit_for_bit(
 
 @given(records, st.data())
 def test_another_byte_anywhere_is_noticed(record: dict[str, Any], data: st.DataObject) -> None:
-    """One changed byte makes another line, or none."""
     line, _ = encode_line(3, 3, record, "89abcdef")
     at = data.draw(st.integers(0, len(line) - 1))
     byte = data.draw(st.integers(0, 255).filter(lambda byte: byte != line[at]))
@@ -81,7 +79,6 @@ def test_another_byte_anywhere_is_noticed(record: dict[str, Any], data: st.DataO
 
 
 def test_the_crc_is_the_one_documented() -> None:
-    """CRC-32 of the CRC before and of the bytes up to the comma."""
     line, crc = encode_line(1, 1, {"kind": "end"}, "744781b2")
     body = b'{"n": 1, "synced": 1, "kind": "end"'
 
@@ -90,7 +87,6 @@ def test_the_crc_is_the_one_documented() -> None:
 
 
 def test_the_readme_shows_a_journal_that_reads(tmp_path: Path) -> None:
-    """The first example of the page is a whole journal."""
     block = re.search(r"```json\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     assert block is not None
     (tmp_path / "readme.jsonl").write_text(block[1], "utf-8")
@@ -149,7 +145,6 @@ ENDLESS += [ENDLESS, ENDLESS]
     ],
 )
 def test_what_would_not_come_back_is_refused(record: dict[str, Any], words: str) -> None:
-    """The message names the record, the place, the value and what is allowed."""
     with pytest.raises(JournalRecordError, match=re.escape(words)) as caught:
         encode_line(7, 7, record, "")
 
@@ -157,7 +152,6 @@ def test_what_would_not_come_back_is_refused(record: dict[str, Any], words: str)
 
 
 def test_nesting_up_to_the_limit_reads_back() -> None:
-    """What the writer accepts the reader accepts."""
     record = {"kind": "note", "a": nest(NESTING_MAX)}
     line, _ = encode_line(1, 1, record, "")
 
@@ -166,7 +160,6 @@ def test_nesting_up_to_the_limit_reads_back() -> None:
 
 @pytest.mark.parametrize(("number", "limit"), [(0, HEADER_BYTES_MAX), (1, RECORD_BYTES_MAX)])
 def test_the_longest_line_fits_and_one_byte_more_does_not(number: int, limit: int) -> None:
-    """The limit counts the newline."""
     record = {"kind": "header" if number == 0 else "note", "a": ""}
     spare = limit - len(encode_line(number, 0, record, "")[0])
     line, _ = encode_line(number, 0, {**record, "a": "x" * spare}, "")
@@ -201,6 +194,5 @@ def sign(body: str) -> bytes:
     ],
 )
 def test_a_line_that_no_writer_wrote_is_refused(line: bytes, words: str) -> None:
-    """A right CRC alone does not make a record."""
     with pytest.raises(LineError, match=re.escape(words)):
         decode_line(line, 1, "")

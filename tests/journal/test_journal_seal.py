@@ -200,7 +200,6 @@ def strip(path: Path) -> None:
 
 
 def test_what_is_not_sealed_does_not_go_on_where_journals_are_sealed(path: Path) -> None:
-    """Else whoever can take the seals off can change all of it."""
     strip(path)
     content = path.read_bytes()
     assert len(read_journal(path).records) == 5

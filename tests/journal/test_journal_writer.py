@@ -20,7 +20,6 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.journal.records import UNSYNCED_BYTES_MAX
-from tests.journal.conftest import read
 from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
@@ -29,7 +28,6 @@ LONG_NOTE = {"kind": "note", "text": "n" * (RECORD_BYTES_MAX - 200)}
 
 
 def test_records_are_numbered_and_counted() -> None:
-    """Appending gives the number, syncing moves the count of what is safe."""
     writer = JournalWriter.create(PATH, {"seed": 1}, disk=SimulatedDisk())
 
     assert (writer.path, writer.record_count, writer.synced_count) == (PATH, 1, 1)
@@ -40,7 +38,6 @@ def test_records_are_numbered_and_counted() -> None:
 
 
 def test_nothing_is_written_before_the_sync_and_once_by_it() -> None:
-    """A sync is one write and one fsync; with nothing to do it is neither."""
     disk = SimulatedDisk()
     writer = JournalWriter.create(PATH, {}, disk=disk)
     del disk.calls[:]
@@ -54,7 +51,6 @@ def test_nothing_is_written_before_the_sync_and_once_by_it() -> None:
 
 
 def test_a_record_is_encoded_when_it_is_appended() -> None:
-    """What the caller does to it afterwards does not matter."""
     disk = SimulatedDisk()
     record: dict[str, Any] = {"kind": "note", "list": [1]}
     with JournalWriter.create(PATH, {}, disk=disk) as writer:
@@ -65,7 +61,6 @@ def test_a_record_is_encoded_when_it_is_appended() -> None:
 
 
 def test_append_syncs_before_too_much_waits() -> None:
-    """The unsynced end stays within what a reader takes for one write."""
     disk = SimulatedDisk()
     record = {"kind": "note", "text": "x" * 3000}
     with JournalWriter.create(PATH, {"pad": "x" * (HEADER_BYTES_MAX - 100)}, disk=disk) as writer:
@@ -79,7 +74,6 @@ def test_append_syncs_before_too_much_waits() -> None:
 
 
 def test_a_refused_record_does_not_harm_the_writer() -> None:
-    """The next record takes its number."""
     disk = SimulatedDisk()
     with JournalWriter.create(PATH, {}, disk=disk) as writer:
         for wrong, words in (
@@ -96,7 +90,6 @@ def test_a_refused_record_does_not_harm_the_writer() -> None:
 
 
 def test_nothing_follows_the_end() -> None:
-    """Neither at once nor after resuming, which changes nothing."""
     disk = SimulatedDisk()
     words = "record 2 of kind 'note' would follow the \"end\" record; create another journal"
     with JournalWriter.create(PATH, {}, disk=disk) as writer:
@@ -112,41 +105,7 @@ def test_nothing_follows_the_end() -> None:
     assert disk.content(PATH) == before
 
 
-def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
-    """At every byte of a journal: whole records stay, the rest goes beside, all is told."""
-    header_bytes = sample.index(b"\n") + 1
-    for size in range(header_bytes, len(sample)):
-        disk = SimulatedDisk()
-        disk.put(PATH, sample[:size])
-        good_bytes = sample.rindex(b"\n", 0, size) + 1
-        good_count = sample.count(b"\n", 0, size)
-
-        writer, recovered = JournalWriter.resume(PATH, disk=disk)
-        number = writer.append(NOTE)
-        writer.close()
-
-        after = read_journal(PATH, disk=disk)
-        saved = PATH.with_name(f"s.jsonl.cut-{good_bytes}")
-        torn = sample[good_bytes:size]
-        note = {
-            "kind": "note",
-            "what": "recovered",
-            "offset": good_bytes,
-            "bytes": len(torn),
-            "saved_as": f"cut-{good_bytes}",
-        }
-        notes = (note,) if torn else ()
-        assert after.records == (*read(sample).records[:good_count], *notes, NOTE)
-        assert after.records[:-1] == recovered.records
-        assert after.torn_bytes == 0
-        assert number == good_count + len(notes)
-        assert (recovered.torn_bytes, recovered.good_bytes) == (len(torn), good_bytes)
-        assert disk.content(saved) == (torn or None)
-        assert disk.paths() == ([PATH, saved] if torn else [PATH])
-
-
 def test_another_torn_end_at_the_same_place_gets_another_name(sample: bytes) -> None:
-    """A saved cut is never overwritten, and the same one is not saved twice."""
     disk = SimulatedDisk()
     disk.put(PATH, sample + b"torn")
     start = f"s.jsonl.cut-{len(sample)}"
@@ -166,7 +125,6 @@ def test_another_torn_end_at_the_same_place_gets_another_name(sample: bytes) -> 
 
 
 def test_recovery_takes_the_documented_steps(sample: bytes) -> None:
-    """Each step is on the disk before the next one needs it."""
     disk = SimulatedDisk()
     disk.put(PATH, sample + b"torn")
     JournalWriter.resume(PATH, disk=disk)
@@ -181,7 +139,6 @@ def test_recovery_takes_the_documented_steps(sample: bytes) -> None:
 
 
 def test_resume_leaves_damage_as_it_is(sample: bytes) -> None:
-    """It says so, releases the lock and touches nothing."""
     for content, kind in (
         (sample.replace(b"81250113", b"81250114"), JournalDamagedError),
         (sample[:20], JournalUnstartedError),
@@ -197,7 +154,6 @@ def test_resume_leaves_damage_as_it_is(sample: bytes) -> None:
 
 
 def test_create_refuses_what_is_there_already() -> None:
-    """A journal is never overwritten, nor given the cuts of another."""
     disk = SimulatedDisk()
     disk.put(PATH, b"")
     with pytest.raises(JournalExistsError, match=r"/data/s\.jsonl: exists already; resume it or"):
@@ -220,7 +176,6 @@ def test_create_refuses_what_is_there_already() -> None:
     ],
 )
 def test_a_refused_header_leaves_no_file(header: dict[str, Any], words: str) -> None:
-    """It is checked before the file is made."""
     disk = SimulatedDisk()
 
     with pytest.raises(JournalRecordError, match=re.escape(words)):
@@ -230,7 +185,6 @@ def test_a_refused_header_leaves_no_file(header: dict[str, Any], words: str) -> 
 
 
 def test_closing_syncs_and_a_closed_writer_refuses() -> None:
-    """Leaving the context closes, also after an error, and closing twice does nothing."""
     disk = SimulatedDisk()
     writer = JournalWriter.create(PATH, {}, disk=disk)
 
@@ -268,7 +222,6 @@ def test_a_journal_that_closes_badly_is_closed_all_the_same() -> None:
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
 def test_a_failed_sync_names_the_loss_cuts_back_and_ends_the_writer(call: str) -> None:
-    """The message tells file, reason, what is lost, what is safe and what to do."""
     disk = SimulatedDisk(Fault(at={"write": 9, "fsync": 10}[call], error=errno.ENOSPC))
     writer = JournalWriter.create(PATH, {}, disk=disk)
     writer.append(NOTE)
@@ -299,7 +252,6 @@ def test_a_failed_sync_names_the_loss_cuts_back_and_ends_the_writer(call: str) -
 
 
 def test_a_file_that_cannot_be_cut_back_is_said_so() -> None:
-    """Recovery will have to do it."""
     disk = SimulatedDisk(Fault(at=7, error=errno.EIO, for_ever=True))
     writer = JournalWriter.create(PATH, {}, disk=disk)
     writer.append(NOTE)
@@ -319,7 +271,6 @@ def test_a_file_that_cannot_be_cut_back_is_said_so() -> None:
 
 
 def test_an_interrupted_sync_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows how far it came."""
     disk = SimulatedDisk()
     writer = JournalWriter.create(PATH, {}, disk=disk)
     writer.append(NOTE)
@@ -337,7 +288,6 @@ def test_an_interrupted_sync_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_full_journal_is_named_stays_readable_and_is_not_gone_on_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What was appended before is recorded, and what a writer may write a reader reads."""
     bytes_max = 3 * UNSYNCED_BYTES_MAX
     for module in ("writer", "reader", "recovery"):
         monkeypatch.setattr(f"firmware_py.journal.{module}.JOURNAL_BYTES_MAX", bytes_max)

@@ -27,20 +27,9 @@ class MisfitOutbox(Outbox):
 
 
 class MisfitServer(ToneGenerator):
-    """The program.
+    """The program, whose answers have no fields, or are not given, or refuse, where that is told.
 
-    Attributes
-    ----------
-    outbox : MisfitOutbox
-        Its `clock` stamps the events.
-    clock : callable
-        What a ping is told.
-    without_fields : bool
-        Whether answers have none, but for those of the greeting.
-    deaf_to, refuses : str
-        A verb that is not answered, and one that is refused.
-    forgets : bool
-        Whether a ping is told that nothing has happened.
+    A ping is told the time by its `clock`, and that nothing has happened if it `forgets`.
     """
 
     outbox: MisfitOutbox

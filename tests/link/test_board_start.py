@@ -9,7 +9,6 @@ import pytest
 
 from firmware_py import link
 from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S
-from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.board_start import (
     BEHIND_US,
@@ -28,8 +27,8 @@ from firmware_py.link.notices import (
     Notice,
     TimeTold,
     ToneStarted,
-    UnknownEvent,
 )
+from firmware_py.operator.watch import PRESENTATION_S_MAX, STATE_S_MAX
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
 from tests.link.test_client import STEP_US, TONE, Line, connect, make_board, make_client
 
@@ -99,9 +98,7 @@ def test_a_clock_that_is_not_that_of_the_page_is_named(how: str, fault_rate: flo
 def test_a_clock_is_judged_that_was_never_right(clock: Clock) -> None:
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.set_clock(clock)
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    assert len(losses(line.run(15 * S))) == 1
+    assert len(losses(connect(15 * S, board=board).notices)) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,10 +123,7 @@ def test_an_event_of_the_future_or_the_past_is_named(clock: Clock, words: str) -
 def test_an_event_of_the_future_is_found_out_at_the_first_ping() -> None:
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.outbox.clock = lambda us: us + 60 * S
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.client.play(TONE)
-    (lost,) = losses(line.run(S))
+    (lost,) = losses(connect(S, TONE, board=board).notices)
     assert "in the future" in lost.why
 
 
@@ -137,9 +131,7 @@ def test_no_event_is_told_before_a_ping_has_told_the_time() -> None:
     """Or the clock may jump between a tone and its press, and nobody could see it."""
     board = MisfitBoard(make_board().hand.listener, boot=0xB007)
     board.server.deaf_to = "ping"
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.run(S)
+    line = connect(S, board=board)
     board.server.button(1, True, line.now_us)
     line.run(S // 2)
     assert line.client.connected
@@ -201,8 +193,7 @@ def test_a_board_that_is_right_is_believed_however_bad_its_line() -> None:
     for fault_rate, offset_us, rate in ((0.3, 10**15, 0.0), (0.1, 0, 0.005), (0.1, 5, -0.005)):
         board = MisfitBoard(make_board().hand.listener, boot=0xB007)
         board.server.set_clock(lambda us, o=offset_us, r=rate: o + us + round(r * us))  # type: ignore[misc]
-        line = Line(make_client(), board, fault_rate)
-        line.client.connect(0)
+        line = connect(0, None, fault_rate, board)
         for number in range(8):
             line.client.play(TONE)
             told = line.run(15 * S)
@@ -265,15 +256,6 @@ def test_a_board_that_forgets_what_it_has_told_is_lost() -> None:
     server.forgets = True
     why = "its newest event is 0, and it had told 2 before"
     assert losses(line.run(1 * S)) == [Lost(why, disbelieved=True)]
-
-
-def test_an_unknown_button_pauses_nothing_and_is_named() -> None:
-    line = connect(2 * S)
-    line.board.server.button(7, True, line.now_us)
-    told = line.run(S // 10)
-    assert told == [
-        UnknownEvent(1, "button-down", "'button-down' has button=7, which wire 1 does not allow")
-    ]
 
 
 class SlowLine(Line):

@@ -1,18 +1,13 @@
 """The frames of the wire: strict, symmetric, bounded, and fit for MicroPython."""
 
 import re
-import shutil
-import subprocess
-import sys
 import zlib
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from firmware_py.link import frames
 from firmware_py.link.frames import (
     DECIMAL_MAX,
     FRAME_BYTES_MAX,
@@ -26,7 +21,6 @@ from firmware_py.link.frames import (
     parse_whole,
 )
 
-MODULE = Path(frames.__file__).with_suffix(".py")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "=*")
 
@@ -124,18 +118,12 @@ class TestDecode:
             (b"1000000000 ping", "sequence number 1000000000, allowed are"),
             (b"01 ping", "number '01' has a leading zero"),
             (b"+1 ping", "number '+1': '+' is not a digit"),
-            (b"1_0 ping", "number '1_0': '_' is not a digit"),
-            (b"x ping", "number 'x': 'x' is not a digit"),
             (b" 1 ping", "number '' has no digits"),
             (b"1  ping", "verb '' is not a text of a-z and -"),
             (b"1 ping ", "field '' has no =, allowed is KEY=VALUE"),
-            (b"1 Ping", "verb 'Ping': 'P' is not one of a-z and -"),
             (b"1 ping a", "field 'a' has no =, allowed is KEY=VALUE"),
             (b"1 ping  a=1", "field '' has no ="),
-            (b"1 ping =1", "key '' is not a text of a-z and _"),
-            (b"1 ping a=", "value '' of a is not a text of printable ASCII"),
             (b"1 ping a=1=2", "value '1=2' of a: '=' is not printable"),
-            (b"1 ping a=1*2", "value '1*2' of a: '*' is not printable"),
             (b"1 ping A=1", "key 'A': 'A' is not one of a-z and _"),
             (b"1 ping a=1 a=1", "key 'a' comes twice"),
             (b"1 ping a=\xff", "byte 0xff, allowed is printable ASCII"),
@@ -183,14 +171,6 @@ class TestDecode:
             ):
                 with pytest.raises(FrameError):
                     decode(line)
-
-    @given(st.binary(max_size=120))
-    def test_garbage_raises_nothing_but_frame_error(self, line: bytes) -> None:
-        for candidate in (line, line + b"\n", seal(line)):
-            try:
-                decode(candidate)
-            except FrameError:
-                continue
 
     @given(st.text("01 *=-_ap\n", max_size=40).map(str.encode))
     def test_near_frames_are_read_only_if_they_would_be_written_so(self, body: bytes) -> None:
@@ -243,16 +223,11 @@ class TestNumbers:
         with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
             decimal(value)
 
-    @pytest.mark.parametrize(("text", "number"), [("0", 0), ("-7", -7), ("5000", 5000)])
-    def test_whole_numbers_are_read(self, text: str, number: int) -> None:
-        assert parse_whole(text) == number
-        assert parse_decimal(text) == float(number)
-
-    @pytest.mark.parametrize(
-        ("text", "number"), [("0.50", 0.5), ("-160.00", -160.0), ("1.05", 1.05)]
-    )
-    def test_decimals_are_read(self, text: str, number: float) -> None:
-        assert parse_decimal(text) == number
+    @pytest.mark.parametrize("text", ["0", "-7", "5000", "0.50", "-160.00", "1.05"])
+    def test_numbers_are_read(self, text: str) -> None:
+        assert parse_decimal(text) == float(text)
+        if "." not in text:
+            assert parse_whole(text) == int(text)
 
     @pytest.mark.parametrize(
         ("text", "words"),
@@ -266,16 +241,6 @@ class TestNumbers:
             ("1e3", "number '1e3': 'e' is not a digit"),
             ("nan", "number 'nan': 'n' is not a digit"),
             ("\u0661", "number '\u0661': '\u0661' is not a digit"),
-        ],
-    )
-    def test_what_is_no_number_is_refused(self, text: str, words: str) -> None:
-        for parse in (parse_whole, parse_decimal):
-            with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
-                parse(text)
-
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
             (".5", "number '.5' has no digits"),
             ("5.", "number '5.' has no digit after the point"),
             ("1.2.3", "number '1.2.3': '.' is not a digit"),
@@ -283,9 +248,10 @@ class TestNumbers:
             ("00.5", "number '00.5' has a leading zero"),
         ],
     )
-    def test_what_is_no_decimal_is_refused(self, text: str, words: str) -> None:
-        with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
-            parse_decimal(text)
+    def test_what_is_no_number_is_refused(self, text: str, words: str) -> None:
+        for parse in (parse_decimal,) if "." in text else (parse_whole, parse_decimal):
+            with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
+                parse(text)
 
     def test_a_decimal_is_no_whole_number(self) -> None:
         with pytest.raises(FrameError, match=r"number '1\.0': '\.' is not a digit"):
@@ -322,13 +288,6 @@ class TestLineReader:
             assert lines == list(self.LINES), place
             assert reader.dropped == 2, place
 
-    def test_byte_by_byte_is_the_same(self) -> None:
-        reader = LineReader()
-        lines = [line for byte in self.STREAM for line in reader.feed(bytes([byte]))]
-
-        assert lines == list(self.LINES)
-        assert reader.dropped == 2
-
     def test_a_stream_without_newlines_is_not_kept(self) -> None:
         reader = LineReader()
         for _ in range(1000):
@@ -336,71 +295,3 @@ class TestLineReader:
 
         assert reader.dropped == 1
         assert sum(len(kept) for kept in vars(reader).values() if isinstance(kept, bytes)) == 0
-
-
-# What MicroPython 1.25 has of what the module may use.
-class TestMicroPython:
-    @pytest.mark.skipif(shutil.which("micropython") is None, reason="no micropython on PATH")
-    def test_micropython_gives_the_same_as_cpython(self, tmp_path: Path) -> None:
-        script = tmp_path / "script.py"
-        script.write_text(f"import sys\nsys.path.insert(0, {str(MODULE.parent)!r})\n{SAME_ON_BOTH}")
-        printed = [
-            subprocess.run(
-                [program, str(script)], capture_output=True, text=True, timeout=20, check=True
-            ).stdout
-            for program in ("micropython", sys.executable)
-        ]
-
-        assert printed[0] == printed[1]
-        assert printed[0].splitlines()[-1] == "end"
-
-
-SAME_ON_BOTH = r"""
-from frames import FrameError, LineReader, decimal, decode, encode, parse_decimal, parse_whole
-
-def attempt(function, *arguments):
-    try:
-        result = function(*arguments)
-        if isinstance(result, tuple):
-            result = (result[0], result[1], sorted(result[2].items()))
-        if isinstance(result, float):
-            result = int(result * 1000)
-        print(result)
-    except FrameError as error:
-        print("FrameError", str(error))
-
-frame = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", decimal(1000)), ("n", 3)])
-for place in range(len(frame)):
-    for byte in (0, 10, 32, 42, 61, 127, 200, frame[place]):
-        attempt(decode, frame[:place] + bytes([byte]) + frame[place + 1 :])
-    attempt(decode, frame[:place])
-for arguments in (
-    (0, "a"), (1, ""), (1, "A"), (1, "a", {"b": 1}), (1, "a", [("b", "")]), (1, "a", [("b", True)]),
-    (1, "a", [("b", 1), ("b", 1)]), (1, "a", [("b", "x" * 128)]), (999999999, "tone-off"),
-    (True, "a"), (1.5, "a"), (1, "a", [("b", 1.5)]), (1, "a", [("b", "=")]), (1, "a", [("B", 2)]),
-):
-    attempt(encode, *arguments)
-state = 1
-for _ in range(2000):
-    state = state * 1103515245 + 12345 & 0x7FFFFFFF
-    attempt(decimal, (state - 2**30) / 1024.0)
-for value in (0.1 + 0.2, -0.004, -0.0, 0.125, 0.375, 2.5, -160, 16000.005, 999999999, True, "1"):
-    attempt(decimal, value)
-for value in (float("nan"), float("inf"), -1e12):
-    try:
-        decimal(value)
-        print("no error")
-    except FrameError:
-        print("refused")
-for text in ("0", "-7", "01", "", "-", "1e3", "1_0", "+1", "nan", ".5", "5.", "1.2.3", "0.50"):
-    attempt(parse_whole, text)
-    attempt(parse_decimal, text)
-reader = LineReader()
-stream = frame + b"x" * 127 + b"\n" + b"x" * 128 + b"\n" + b"\xff\n" + b"y" * 300 + b"\n" + frame
-for step in (1, 7, 1000):
-    for begin in range(0, len(stream), step):
-        for line in reader.feed(stream[begin : begin + step]):
-            print(line)
-    print(reader.dropped)
-print("end")
-"""

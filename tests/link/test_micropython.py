@@ -63,16 +63,3 @@ def test_micropython_compiles_it(module: str, tmp_path: Path) -> None:
     _, words = compiler.communicate()
 
     assert compiler.returncode == 0, words
-
-
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("import typing", "import typing"),
-        ("from json import loads", "import json"),
-        ("sum([1])", "sum"),
-        ("'a'.removeprefix('a')", "removeprefix"),
-    ],
-)
-def test_what_it_lacks_is_noticed(source: str, found: str) -> None:
-    assert [*unknown_names(source)] == [found]

@@ -191,18 +191,6 @@ def test_a_disk_that_fails_takes_no_update_and_the_operator_is_told(
     assert card.ask(BEGIN).startswith('ERROR -250,"the update cannot be kept: data directory')
 
 
-def test_a_good_system_that_cannot_be_told_so_is_told_later(card: Card) -> None:
-    (card.place / "trial").touch()
-    (card.place / "told").rmdir()
-    card.start()
-    assert card.system.judge(GOOD, []) == ""
-    assert card.system.is_to_be_judged
-    (card.place / "told").mkdir()
-    assert card.system.judge(GOOD, []) == ""
-    assert not card.system.is_to_be_judged
-    assert (card.place / "told/well").exists()
-
-
 def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
     (card.place / "trial").touch()
     (card.updates / "offered.raucb").write_bytes(BUNDLE)
@@ -304,12 +292,17 @@ def test_a_system_on_trial_that_is_not_good_is_told_apart(
     assert not (card.place / "told/well").exists()
 
 
-def test_a_system_on_trial_that_is_good_says_so(card: Card) -> None:
+def test_a_system_on_trial_that_is_good_says_so_as_soon_as_it_can(card: Card) -> None:
     assert bad_disk(card) == "", "nobody asked"
     (card.place / "trial").touch()
+    (card.place / "told").rmdir()
     card.start()
     nothing_plugged_in = [*GOOD, Part("button", False, reason(Code.TOLD, told="stuck"))]
     assert card.system.judge(nothing_plugged_in, []) == ""
+    assert card.system.is_to_be_judged
+    (card.place / "told").mkdir()
+    assert card.system.judge(nothing_plugged_in, []) == ""
+    assert not card.system.is_to_be_judged
     assert (card.place / "told/well").exists()
     (card.place / "trial").unlink()
     card.system.look(idle=True)

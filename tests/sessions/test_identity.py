@@ -36,20 +36,9 @@ from tests.firmware.whole_sessions import a_listener
 from tests.said import reason_words
 
 SOMEBODY: Final = Identity(
-    "P-A",
-    "F",
-    1960.0,
-    "box-1",
-    "pico",
-    "pico e66",
-    "e66",
-    "digest",
-    "TDH39",
-    "L-1, R-1",
-    "B71, V-1",
-    "aid 1",
-    "fit",
-)
+    "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "e66", "digest", "TDH39", "L-1, R-1",
+    "B71, V-1", "aid 1", "fit",
+)  # fmt: skip
 MINUTE_US: Final = 60 * S
 
 
@@ -110,20 +99,36 @@ def assert_waits(world: World, why: str) -> None:
     world.close()
 
 
+SAME_PERSON: Final = ": is it the same person?"
+UNKNOWN_AGE: Final = f"the clock does not say how long ago it was broken off{SAME_PERSON}"
+SAME_LEVELS: Final = "are the levels the same?"
+OTHER_CALIBRATION: Final = (
+    f"calibration: now there is {calibration().digest[:8]!r}, it began with "
+    f"{simulated.CALIBRATION.digest[:8]!r}: {SAME_LEVELS}; earphones: now there is 'TDH39', it "
+    f"began with 'simulated': {SAME_LEVELS}"
+)
+
+
 @pytest.mark.usefixtures("quick_disk")
 @pytest.mark.parametrize(
-    ("minutes", "why"),
+    ("minutes", "on_s", "beside", "why"),
     [
-        (90, "it was broken off 29 minutes ago: is it the same person?"),
-        (60 + 4 * 60, "it was broken off 3 hours ago: is it the same person?"),
-        (50, "the clock does not say how long ago it was broken off: is it the same person?"),
+        (90, math.inf, {}, f"it was broken off 29 minutes ago{SAME_PERSON}"),
+        (60 + 4 * 60, math.inf, {}, f"it was broken off 3 hours ago{SAME_PERSON}"),
+        (50, math.inf, {}, UNKNOWN_AGE),
+        # The clock stood still while the machine was off.
+        (62, 20.0, {}, UNKNOWN_AGE),
+        (61, math.inf, {"calibration": CalibrationOnFile(calibration())}, OTHER_CALIBRATION),
     ],
 )
-def test_after_a_long_break_a_test_waits_for_the_operator(
-    tmp_path: Path, minutes: int, why: str
+def test_a_test_waits_for_the_operator_after_a_long_break_or_beside_other_things(
+    tmp_path: Path, minutes: int, on_s: float, beside: dict[str, Any], why: str
 ) -> None:
     leave(tmp_path)
-    world = start_at(tmp_path, minutes, boot=2)
+    world = WholeRun(tmp_path, a_listener("S2"), boot=2, **beside)
+    world.clock.us = minutes * MINUTE_US
+    world.clock.date_known_s = lambda: on_s  # type: ignore[method-assign]
+    world.firmware.start()
     assert world.ask("SYST:ERR?")[0] == f'111,"session 1 waits: {why}"'
     assert_waits(world, why)
 
@@ -211,19 +216,6 @@ def test_a_test_that_was_paused_for_long_waits_to_be_told_whose_it_is(tmp_path: 
 
 
 @pytest.mark.usefixtures("quick_disk")
-def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_path: Path) -> None:
-    leave(tmp_path)
-    world = WholeRun(tmp_path, a_listener("S2"), boot=2)
-    world.clock.us = 62 * MINUTE_US
-    world.clock.date_known_s = lambda: 20.0  # type: ignore[method-assign]
-    world.firmware.start()
-    assert_waits(
-        world,
-        "the clock does not say how long ago it was broken off: is it the same person?",
-    )
-
-
-@pytest.mark.usefixtures("quick_disk")
 def test_a_clock_that_was_not_set_when_it_was_broken_off_says_nothing(tmp_path: Path) -> None:
     leave(tmp_path)
     world = WholeRun(tmp_path, a_listener("S2"), boot=2)
@@ -249,20 +241,6 @@ def test_a_clock_without_a_battery_is_sure_since_the_start_of_the_machine(
     assert 0.0 < SteadyClock().date_known_s() < math.inf
     (tmp_path / "rtc0").touch()
     assert SteadyClock().date_known_s() == math.inf
-
-
-@pytest.mark.usefixtures("quick_disk")
-def test_beside_another_calibration_a_test_waits_for_the_operator(
-    tmp_path: Path,
-) -> None:
-    leave(tmp_path)
-    now = CalibrationOnFile(calibration())
-    world = start_at(tmp_path, 61, boot=2, calibration=now)
-    made, digest = simulated.CALIBRATION.digest[:8], calibration().digest[:8]
-    differs = f"calibration: now there is {digest!r}, it began with {made!r}"
-    phones = "earphones: now there is 'TDH39', it began with 'simulated'"
-    same = "are the levels the same?"
-    assert_waits(world, f"{differs}: {same}; {phones}: {same}")
 
 
 def test_other_earphones_are_asked_about_in_a_test_and_said_between_visits() -> None:
@@ -308,15 +286,10 @@ def test_another_vibrator_is_asked_about_in_a_test_by_bone_and_said_between_visi
 @pytest.mark.parametrize(
     ("only_header", "other", "why"),
     [
-        (
-            False,
-            {"name": "pico"},
-            "kind of tone generator: now there is 'pico', it began with 'sim'",
-        ),
-        (
-            True,
-            {"name": "pico"},
-            "kind of tone generator: now there is 'pico', it began with 'sim'",
+        *(
+            (header, {"name": "pico"},
+             "kind of tone generator: now there is 'pico', it began with 'sim'")
+            for header in (False, True)
         ),
         (
             False,
@@ -325,7 +298,7 @@ def test_another_vibrator_is_asked_about_in_a_test_by_bone_and_said_between_visi
             "'51b0000000000001'",
         ),
     ],
-)
+)  # fmt: skip
 def test_another_kind_of_board_never_goes_on_with_a_test_nor_one_the_calibration_is_not_of(
     tmp_path: Path, *, only_header: bool, other: dict[str, Any], why: str
 ) -> None:

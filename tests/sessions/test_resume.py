@@ -48,11 +48,6 @@ def parts(count: int) -> list[Any]:
     return quick(range(count), 0)
 
 
-def every(seldom: int, often: int) -> list[Any]:
-    """Return of how many records there is a cut: every day, and in the thorough tests."""
-    return quick((seldom, often), seldom)
-
-
 def resume(directory: Path, content: bytes, audiogram: str, **listener: Any) -> World:
     """Return a world with this journal, and a board that was started anew, after its session."""
     directory.mkdir()
@@ -97,47 +92,32 @@ def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
         assert_ends_as_uncut(tmp_path, one_ear, cut, "S2")
 
 
-@pytest.mark.parametrize("step", every(30, 7))
-def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path, step: int) -> None:
-    confirmed = {**ONE_WHOLE_EAR, "confirm": "hughson-westlake"}
-    journal = run_session(tmp_path / "whole", a_listener("S2"), confirmed)
-    (ear,) = result_of(journal)["ears"]
-    tones = sum(each["tones"] for each in ear["confirmed"])
-    content = journal.read_bytes()
-    played = [each for each in records_of(journal, "output") if each["what"] == "play"]
-
-    assert len(ear["confirmed"]) == 2
-    assert len(played) == ear["tones"] + tones
-    for cut in ends(content)[-60::step]:
-        assert_ends_as_uncut(tmp_path, journal, cut, "S2")
+# Audiogram, listener, and settings or the fixture that has the session; of how many records there
+# is a cut, every day and in the thorough tests; how many of the end are cut, 0: all.
+OTHER_SESSIONS: dict[str, tuple[str, dict[str, Any], Any, tuple[int, int], int]] = {
+    "two ears": ("N4", {}, "two_ears", (370, 37), 0),
+    "unsure answers": ("N3", {"unsure_half_width_db": 4.0}, "two_buttons", (110, 7), 0),
+    "clinical": ("S2", {}, {**ONE_EAR, "conduct": "clinical"}, (110, 11), 0),
+    "confirmation": ("S2", {}, {**ONE_WHOLE_EAR, "confirm": "hughson-westlake"}, (30, 7), 60),
+}
 
 
-@pytest.mark.parametrize("step", every(370, 37))
-def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path, step: int) -> None:
-    for cut in ends(two_ears.read_bytes())[::step]:
-        assert_ends_as_uncut(tmp_path, two_ears, cut, "N4")
-
-
-@pytest.mark.parametrize("step", every(118, 7))
-def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path, step: int) -> None:
-    (ear,) = result_of(two_buttons)["ears"]
-    assert ear["tones_unsure"] >= 3
-    for cut in [*cuts(two_buttons.read_bytes())][::step]:
-        assert_ends_as_uncut(tmp_path, two_buttons, cut, "N3", unsure_half_width_db=4.0)
-
-
-@pytest.mark.parametrize("step", every(110, 11))
-def test_the_same_in_a_clinical_test(tmp_path: Path, step: int) -> None:
-    settings = {**ONE_EAR, "conduct": "clinical"}
-    journal = run_session(tmp_path / "whole", a_listener("S2"), settings)
-    for cut in ends(journal.read_bytes())[::step]:
-        assert_ends_as_uncut(tmp_path, journal, cut, "S2")
-
-
-@pytest.mark.parametrize("step", every(30, 5))
-def test_the_same_with_late_answers_and_a_window_that_follows_them(
-    tmp_path: Path, step: int
+@pytest.mark.parametrize("what", OTHER_SESSIONS)
+def test_the_same_with_other_sessions(
+    tmp_path: Path, what: str, request: pytest.FixtureRequest
 ) -> None:
+    audiogram, listener, of, steps, last = OTHER_SESSIONS[what]
+    journal: Path = (
+        request.getfixturevalue(of) if isinstance(of, str)
+        else run_session(tmp_path / "whole", a_listener(audiogram, **listener), of)
+    )  # fmt: skip
+    confirmed = [each for ear in result_of(journal)["ears"] for each in ear["confirmed"]]
+    assert len(confirmed) == 2 * (what == "confirmation")
+    for cut in ends(journal.read_bytes())[-last :: either(*steps)]:
+        assert_ends_as_uncut(tmp_path, journal, cut, audiogram, **listener)
+
+
+def test_the_same_with_late_answers_and_a_window_that_follows_them(tmp_path: Path) -> None:
     """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
     slow: dict[str, Any] = {"response_time_s": SLOW_S}
     settings = {**ONE_WHOLE_EAR, "tones_max": 40}
@@ -154,7 +134,7 @@ def test_the_same_with_late_answers_and_a_window_that_follows_them(
         n + 1 for n, inner in enumerate(r.get("event") or r.get("action") or {} for r in records)
         if inner.get("number") in late or inner.get("what") in ("button-down", "board-time")
     }  # fmt: skip
-    for n in sorted(cut_at)[::step]:
+    for n in sorted(cut_at)[:: either(30, 5)]:
         cut = ends(journal.read_bytes())[n - 1]
         assert_ends_as_uncut(tmp_path, journal, cut, "N2", **slow)
 
@@ -179,22 +159,6 @@ def course_of(journal: Path) -> tuple[set[int], list[int], set[int]]:
                 pace.take_answer(at_us - onset_us)
                 onset_us = None
     return late, windows_us, pulses
-
-
-def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
-    """Every life of the firmware gets some records further, and the power goes once more."""
-    content = one_ear.read_bytes()[: ends(one_ear.read_bytes())[0]]
-    for life in itertools.count():
-        world = resume(tmp_path / str(life), content, "S2")
-        grown = world.journal().read_bytes()
-        further = len(ends(content)) + either(20, 12)
-        if further >= len(ends(grown)):
-            break
-        content = grown[: ends(grown)[further] - 3]  # torn each time
-
-    assert life > 5
-    assert result_of(world.journal()) == result_of(one_ear)
-    assert stimuli_of(world.journal()) == stimuli_of(one_ear)
 
 
 @pytest.mark.parametrize("part", parts(KILLS_PARTS))

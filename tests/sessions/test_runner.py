@@ -107,35 +107,6 @@ def test_a_board_that_told_what_cannot_be_is_lost_otherwise_than_one_that_is_sil
     world.close()
 
 
-def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
-    world = a_world(tmp_path, tones=0)
-    played = 0
-    while world.runner.session is not None:
-        if len(world.board.played) > played:
-            played = len(world.board.played)
-            plays = [a for a in records_of(world.journal(), "output") if a["what"] == "play"]
-            assert len(plays) == played
-        world.step()
-    world.close()
-    assert played > 10
-
-
-def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) -> None:
-    world = a_world(tmp_path, tones=0)
-    acknowledged = 0
-    while world.runner.session is not None:
-        world.step()
-        outbox = world.board.server.outbox
-        recovered = read_journal(world.journal())
-        if recovered.complete:
-            break  # what comes now means nothing any more
-        if outbox.newest_event - len(outbox.events) > acknowledged:
-            acknowledged = outbox.newest_event - len(outbox.events)
-            assert acknowledged <= [r["board"][1] for r in recovered.records if "board" in r][-1]
-    world.close()
-    assert acknowledged > 20
-
-
 @pytest.mark.parametrize("speed", quick([1, 40], 40))
 @pytest.mark.parametrize("cut_s", [0.5, 1.5, 4.0])
 def test_a_wire_that_is_cut_for_a_while_changes_nothing(
@@ -220,17 +191,6 @@ def test_a_board_that_another_firmware_used_meanwhile(tmp_path: Path, one_ear: P
 
     assert stimuli_of(world.journal()) == stimuli_of(one_ear)
     assert replay_journal(world.journal()).code == IDENTICAL
-
-
-def test_a_second_test_follows_the_first(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"))
-    for _ in range(2):
-        world.begin(SETTINGS)
-        world.finish()
-    world.close()
-    first, second = world.data.journals()
-    assert [first.name, second.name] == ["session-000001.journal", "session-000002.journal"]
-    assert result_of(first)["outcome"] == result_of(second)["outcome"] == "complete"
 
 
 # Two buttons

@@ -124,31 +124,6 @@ def test_no_answer_goes_on_with_a_test_that_waits_for_the_same_person(tmp_path: 
     world.close()
 
 
-def test_one_that_waits_for_the_earphones_goes_on_waiting(tmp_path: Path) -> None:
-    world, ear = in_question(tmp_path, swapped=True)
-    world.ask(f"SESS:EAR {other(ear)}")
-    world.restart()
-    world.until(lambda: world.client.connected)
-    (state,) = world.ask("SESS:STAT?")
-    assert state.startswith("state=paused ")
-    assert " check=earphones " in state
-
-    assert world.ask("SESS:CONT") == ["OK"]
-    world.until(was_told(world, "ear-check"))
-    world.close()
-
-
-def test_one_that_was_past_it_does_not(tmp_path: Path) -> None:
-    world, ear = in_question(tmp_path)
-    world.ask(f"SESS:EAR {ear}")
-    world.until(was_told(world, "ear"))
-    world.restart()
-    journal = world.end()
-
-    assert not was_told(world, "ear-check")()
-    assert result_of(journal)["which_ear"] == "confirmed"
-
-
 def test_what_came_of_it_stands_in_the_result(tmp_path: Path) -> None:
     world, _ = in_question(tmp_path)
     for times in (1, 2):

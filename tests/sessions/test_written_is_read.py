@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from device.simulator.virtual_clock import STARTED, VirtualClock
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.comparisons.events import KINDS
+from firmware_py.comparisons.events import AidEvent
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
@@ -53,7 +53,7 @@ HEADERS: Final[dict[str, Any]] = {
     "test": SessionHeader(1, STARTED.isoformat(), Settings(), Person(), CalibrationInForce()),
     "tuning": TuningHeader(1, STARTED.isoformat(), FIT, "aid", None),
 }
-KINDS_OF: Final = {"test": events.Event.KINDS, "tuning": KINDS}
+KINDS_OF: Final = {"test": events.Event.KINDS, "tuning": AidEvent.KINDS}
 
 # What somebody may tell: anything; or what boards, aids, ports and operators can.
 ANYTHING: Final[dict[Any, st.SearchStrategy[Any]]] = {
