@@ -51,7 +51,6 @@ def paper_words(catalogue: Catalogue, *, nominal: bool) -> dict[str, str]:
 
 
 def sheet() -> str:
-    """Return the style sheet of a page that a command writes, with the colours of the drawing."""
     return _content("sheet.css")
 
 

@@ -62,7 +62,6 @@ LAID_OUT: Final = frozenset("\n")  # it breaks a line, and needs no letter
 
 
 def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
-    """Return an empty figure that needs no screen; draw and save it within `in_style`."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)

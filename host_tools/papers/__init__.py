@@ -21,7 +21,6 @@ SVG: Final = "<svg"  # so a drawing begins
 
 
 def no_mark(_mark: Mark) -> str:
-    """Draw no mark."""
     return NO_TEXT
 
 
@@ -48,7 +47,6 @@ class Shown:
 
     @property
     def language(self) -> Language:
-        """Return what says rows."""
         return language_of(self.name)
 
     def say(self, cell: Cell | None) -> str:

@@ -14,7 +14,6 @@ from host_tools.terminal import NO_BREAK
 
 
 def escape(text: str) -> str:
-    """Return a text as a page has it."""
     return html.escape(NO_BREAK.join(map(printable, text.split(NO_BREAK))))
 
 
@@ -52,7 +51,6 @@ def page_as_html(shown: Shown, title: str, sheet: str, body: str, script: str = 
 
 
 def style() -> str:
-    """Return the style sheet of papers; a page sets its colours."""
     return (files("host_tools.papers") / "paper.css").read_text(encoding="utf-8")
 
 

@@ -24,14 +24,12 @@ _DEFAULT: Final = "(default: the newest in the directory sessions, else of demo 
 
 
 def add_journal_argument(p: argparse.ArgumentParser) -> None:
-    """Add the journal, which may be left out."""
     p.add_argument(
         "journal", type=Path, nargs="?", help=f"of a session {_DEFAULT}"
     )  # fmt: skip
 
 
 def add_journals_argument(p: argparse.ArgumentParser) -> None:
-    """Add the journals, which may be left out."""
     p.add_argument(
         "journals", type=Path, nargs="*", metavar="JOURNAL",
         help=f"of a session; or a directory, for the journals in it {_DEFAULT}",

@@ -114,7 +114,6 @@ class RecordedSession:
 
     @property
     def masked(self) -> bool:
-        """Return whether there was noise with any tone."""
         actions = (record.get("action") for record in self.recovered.records)
         return any(isinstance(each, dict) and each.get("what") == Mask.WHAT for each in actions)
 
@@ -124,7 +123,6 @@ class RecordedSession:
 
     @property
     def calibration(self) -> CalibrationInForce:
-        """Return the calibration as it was on the last day of the session."""
         return self.course.calibration(self.header.calibration)
 
     @property
@@ -134,7 +132,6 @@ class RecordedSession:
 
     @cached_property
     def course(self) -> Course:
-        """Return when it was, and where it was broken off."""
         told = inputs_and_outputs(self.header, self.recovered.records)
         return Course.of(self.header, told)
 
@@ -153,7 +150,6 @@ class RecordedSession:
         return self.recorded
 
     def thresholds_of(self, found: EarResult) -> KnownThresholds:
-        """Return what is known of the thresholds of the ear of a result."""
         return RecordedThresholds(found)
 
 
@@ -166,7 +162,6 @@ class ReplayedSession(RecordedSession):
 
     @property
     def test(self) -> HearingTest:
-        """Return the test after the last input."""
         return self.state.test
 
     @property
@@ -176,21 +171,18 @@ class ReplayedSession(RecordedSession):
 
     @property
     def calibration(self) -> CalibrationInForce:
-        """Return the calibration as it was on the last day of the session."""
         if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
             return self.header.calibration
         return super().calibration
 
     @property
     def complete(self) -> bool:
-        """Return whether the session came to its end, and all of it is there."""
         return super().complete and not self.state.pending
 
     def _result(self) -> SessionResult:
         return self.recorded or self.test.result()
 
     def thresholds_of(self, found: EarResult) -> KnownThresholds:
-        """Return what is known of the thresholds of the ear of a result."""
         return self.test.ears[found.route].estimator
 
     def trials_of(self, route: Route) -> list[Trial]:

@@ -59,7 +59,6 @@ class Verdict:
 
     @property
     def identical(self) -> bool:
-        """Return whether the session is finished and everything came out the same."""
         return self.code == IDENTICAL
 
     @property

@@ -365,7 +365,6 @@ class _Writer:
 
 
 def _absent(code: str, display: str) -> Resource:
-    """Return why there is no value."""
     return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
 
 

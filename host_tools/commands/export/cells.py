@@ -114,7 +114,6 @@ WITH_WHAT: Final = (
 
 
 def about(session: DocumentSession) -> dict[str, Any]:
-    """Return which session it was, and of whom."""
     record = session.record
     return {
         **{name: record[name] for name in ("journal", "session", "started", "firmware", "outcome")},

@@ -57,7 +57,6 @@ NEEDS: Final = {
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journals_argument(p)
     p.add_argument(
         "--format",
@@ -82,7 +81,6 @@ def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export the sessions, or print the schema."""
     out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
     if arguments.schema:
         _write_schema(out, arguments.force)

@@ -29,7 +29,6 @@ class DocumentEar:
 
     @cached_property
     def route(self) -> Route:
-        """Return its ear and transducer."""
         route: Route = gather_routes(self.record)[ROUTE]
         return route
 
@@ -40,17 +39,14 @@ class DocumentEar:
 
     @property
     def reasons(self) -> Reasons:
-        """Return why it is no valid test."""
         return reasons_at("reasons", self.record["reasons"])
 
     @property
     def why(self) -> Reasons:
-        """Return why its test ended."""
         return reasons_at("why", self.record["why"])
 
     @property
     def thresholds(self) -> Sequence[JsonObject]:
-        """Return what was found, from the lowest frequency on."""
         return self.record["thresholds"]  # type: ignore[no-any-return]
 
     @property
@@ -72,7 +68,6 @@ class DocumentSession:
 
     @property
     def routes(self) -> frozenset[Route]:
-        """Return by which it was tested."""
         return frozenset(ear.route for ear in self.ears)
 
     @property
@@ -87,7 +82,6 @@ class DocumentSession:
 
     @property
     def unit(self) -> str:
-        """Return the unit of levels, in English."""
         return NOMINAL_UNIT if self.is_nominal else DB_HL
 
     @property

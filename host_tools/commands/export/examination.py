@@ -44,12 +44,10 @@ class Examination:
 
     @property
     def outcome(self) -> str:
-        """Return what came of the session, in a word."""
         return self.result.outcome or UNFINISHED
 
     @property
     def about(self) -> About:
-        """Return what the journal is known by."""
         header, finished = self.header, self.outcome != UNFINISHED
         known = (header.device, header.session, header.started)
         return About(self.where, self.content, *known, finished)
@@ -66,11 +64,9 @@ class Examination:
 
     @property
     def identity(self) -> Identity:
-        """Return of whom it is, and with what it was recorded."""
         return self.header.identity()
 
     def in_document(self) -> DocumentSession:
-        """Return it as a document has it."""
         return DocumentSession(json.loads(json.dumps(self.as_json())))
 
     def as_json(self) -> dict[str, Any]:

@@ -49,7 +49,6 @@ CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
 
 
 def add_csv_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of a CSV file."""
     form = p.add_mutually_exclusive_group()
     form.add_argument(
         f"--{TIDY}",

@@ -62,7 +62,6 @@ def loss_columns(found: GapsRecord | None) -> dict[str, Any]:
 
 
 def _percent(share: float | None) -> float | None:
-    """Return how likely a gap is 15 dB and more, in percent."""
     return None if share is None else round(100.0 * share, PERCENT_DIGITS)
 
 

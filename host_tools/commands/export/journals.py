@@ -30,7 +30,6 @@ class Noted:
 
     @property
     def where(self) -> str:
-        """Return what it is called."""
         return str(self.path) if self.place is None else where_in(self.path, self.place)
 
     def is_of(self, session: DocumentSession) -> bool:

@@ -103,7 +103,6 @@ def check_wanted(
 
 
 def where_in(path: Path, place: int) -> str:
-    """Return what a session of a document is called."""
     return f"{path}: sessions[{place}]"
 
 

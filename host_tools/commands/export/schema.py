@@ -17,7 +17,6 @@ _DEFS: Final = "#/$defs/"
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of the documents."""
     return (files(__package__) / "sessions-1.schema.json").read_text(encoding="utf-8")
 
 

@@ -87,7 +87,6 @@ class EarPrescription:
 
     @property
     def gain_db(self) -> FloatArray:
-        """Return the gains at conversational speech."""
         return self.gain_at_db[CONVERSATION_DB_SPL].value
 
     @property

@@ -59,7 +59,6 @@ class Bell:
 
 
 def curve_of(ear: EarPrescription) -> Curve:
-    """Return the curve for an ear."""
     assert ear.given.has_bands, "doubt counts against the gain"
     centers_hz = np.array(ear.frequencies_hz, dtype=np.float64)
     room_db = ear.prescribed.linear_gain_max_db(ear.output_max_db_spl.low)

@@ -55,7 +55,6 @@ def as_json(
 
 
 def both(fit: Fit, against: Fit) -> list[EarFit]:
-    """Return the ears of a fit that the other has, too."""
     return [ear for ear in fit.ears if ear.ear in {other.ear for other in against.ears}]
 
 

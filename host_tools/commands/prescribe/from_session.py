@@ -44,7 +44,6 @@ NOTHING_WAIVED: Final = Waived()
 
 
 def source_of_session(session: RecordedSession, waived: Waived = NOTHING_WAIVED) -> Source:
-    """Return a session to prescribe from."""
     header, result, calibration = session.header, session.result, session.calibration
     by_air = {each.route.ear: each for each in result.ears if each.route.kind is BY_AIR}
     return Source(

@@ -142,7 +142,6 @@ def _threshold(found: TableEar, frequency_hz: float) -> ThresholdResult:
 def _remarks_on(
     found: TableEar, ear: str, lacking_hz: Mapping[str, Sequence[float]]
 ) -> Iterator[Row]:
-    """Say what has to be known of the thresholds of an ear."""
     if found.nominal:
         yield row("table-nominal", ear=ear, told=found.nominal)
         yield row("uncalibrated-fit")

@@ -58,7 +58,6 @@ class GapPart:
         return sorted(f for f in known if self.is_called and not _counts(self._at(f)))
 
     def gap_db(self, frequency_hz: int) -> float | None:
-        """Return the gap that is told of a frequency; None: none is."""
         found = self._at(frequency_hz)
         return None if found is None else found.db
 

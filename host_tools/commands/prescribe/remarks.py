@@ -51,7 +51,6 @@ def fit_rows(fit: Fit) -> Iterator[Row]:
 
 
 def rule_row(name: str, coupling: str) -> Row:
-    """Return a rule, who published it, and the coupling."""
     rule, source = row(f"rule-{name}"), rule_named(name).source
     return row("rule-value", rule=rule, source=source, coupling=row(f"coupling-{coupling}"))
 
@@ -65,7 +64,6 @@ def rule_of(recorded: str) -> Row:
 
 
 def from_row(fit: Fit) -> Row:
-    """Return by which rule a fit is, and from what."""
     return row("fit-from", rule=rule_of(fit.rule), source=fit.source)
 
 

@@ -80,7 +80,6 @@ class Tuned:
 
     @cached_property
     def fit(self) -> Fit:
-        """Return the fit with the setting that was found."""
         return self.prescribed.tune(self.setting)
 
     @property
@@ -103,7 +102,6 @@ class Tuned:
         return held
 
     def facts(self) -> Iterator[tuple[Row, Row]]:
-        """Return which tuning it was, and what it found."""
         began = {"number": self.header.session, "begun_at": self.header.started}
         yield row("fit-tuning"), row("tuning-value", **began, status=self._status)
         yield row("fit-finding"), comparisons_row(self.result)

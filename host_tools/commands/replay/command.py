@@ -74,7 +74,6 @@ NEEDS: Final = {"--picture": ("matplotlib", "quickjs", "typst")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journals_argument(p)
     p.add_argument(
         "--key", type=Path, action="append", default=[], metavar="FILE",
@@ -101,7 +100,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay, and say what came out, or what would have come out."""
     paths, keys = journals_or_newest(arguments.journals), read_keys(arguments.key)
     supposed = _supposition(arguments)
     if len(paths) == 1:
@@ -186,7 +184,6 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
 
 
 def _supposition(asked: argparse.Namespace) -> "Supposition | None":
-    """Return what is supposed, None if nothing is."""
     if not _supposes(asked):
         return None
     from host_tools.commands.replay.what_if.supposition import Supposition

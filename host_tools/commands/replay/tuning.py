@@ -100,8 +100,6 @@ def _first_record(path: Path) -> Record:
 
 
 class _Steps:
-    """Notes what is known after each comparison."""
-
     def __init__(self) -> None:
         self.taken: list[Step] = []
 

@@ -39,7 +39,6 @@ def draw_tuning(
 def tuning_figure(
     steps: Sequence[Step], title: str, wish_db: Sequence[float] | None = None
 ) -> "Figure":
-    """Return the picture; all else as of `draw_tuning`."""
     figure = new_figure(9.4, 5.6)
     figure.suptitle(title, fontsize=11)
     grid = figure.subplots(2, 3, sharex=True)

@@ -168,7 +168,6 @@ def tone_as_json(trial: Trial, session: ReplayedSession) -> JsonObject:
 
 
 def limit_as_json(tested: EarTest) -> JsonObject:
-    """Return up to where an ear could be asked."""
     at_hz = tested.estimator.candidate_frequencies_hz
     return _line(at_hz, (tested.levels.limit_db_hl(f) for f in at_hz))
 

@@ -47,7 +47,6 @@ class History:
     _seen: dict[tuple[Route, int, int, float], int] = field(default_factory=dict)
 
     def __call__(self, test: HearingTest, trial: Trial) -> None:
-        """Look at the test after a trial."""
         ear = test.ears[trial.route]
         # The same number of answers may be others: some can be forgotten and asked again.
         key = (

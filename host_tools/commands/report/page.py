@@ -73,7 +73,6 @@ def _mark(mark: Mark) -> str:
 
 
 def _steps(session: ReplayedSession, source: Source, shown: Shown) -> str:
-    """Return what steps through the session."""
     trials = table_as_html(_trials(session.trials, source), shown, "presentations")
     parts = {"steps": str(len(session.trials)), "trials": trials}
 
@@ -110,7 +109,6 @@ def _trial(trial: Trial) -> list[Cell]:
 
 
 def _program_data(report: SessionReport, history: History) -> dict[str, Any]:
-    """Return all that the page's program draws and says."""
     source, session, shown = report.source, report.session, report.shown
     blocks = [block for section in report.paper["sections"] for block in section["blocks"]]
     drawn = [each for block in blocks if block["block"] == "audiograms" for each in block["of"]]

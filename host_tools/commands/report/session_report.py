@@ -39,7 +39,6 @@ class SessionReport:
 
     @property
     def drawing_words(self) -> dict[str, str]:
-        """Return what is written on the paper of its audiograms."""
         catalogue = catalogue_of(self.shown.name)
         return drawing_js.paper_words(catalogue, nominal=self.source.nominal)
 
@@ -51,7 +50,6 @@ class SessionReport:
         return {"result": result, "paper": self.paper}
 
     def audiogram(self, ear: EarResult) -> dict[str, Any]:
-        """Return the audiogram of an ear, one of those that are drawn, as JSON values."""
         return audiogram_as_json(ear, self.source, self.session, self.shown)
 
     def on_paper(self) -> Shown:

@@ -128,7 +128,6 @@ class Choice:
     pta4_max_db_hl: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the days."""
         for option, day in (("--since", self.since), ("--until", self.until)):
             if day is not None:
                 _check_day(option, day)
@@ -136,7 +135,6 @@ class Choice:
             raise HostError(f"--since {self.since} is after --until {self.until}")
 
     def takes(self, entry: Entry) -> bool:
-        """Tell whether a session is as asked."""
         wanted = (
             (self.identifier, lambda told: fnmatchcase(entry.identifier, compose(told))),
             (self.since, lambda day: entry.started[:10] >= day),

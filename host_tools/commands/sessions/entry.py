@@ -106,7 +106,6 @@ class Entry:
 
     @property
     def broken(self) -> bool:
-        """Return whether nothing can be made of it."""
         return self.outcome in BROKEN
 
     @property
@@ -119,7 +118,6 @@ class Entry:
 
     @property
     def about(self) -> About:
-        """Return what the journal is known by."""
         finished = self.outcome != UNFINISHED
         known = (self.content, self.device, self.session, self.started)
         return About(self.name, *known, finished)
@@ -136,7 +134,6 @@ class Entry:
         return {route: verdict for route, verdict in told.items() if verdict}
 
     def mean_of(self, ear: str) -> Row:
-        """Return the average of an ear."""
         db_hl = self.pta4_db_hl.get(ear)
         if db_hl is None:
             return no_value()

@@ -178,7 +178,6 @@ class Person:
 
     @property
     def uncalibrated(self) -> bool:
-        """Return whether a session had no calibration."""
         return any(visit.nominal for visit in self.visits)
 
     def comparison(self, ear: str) -> Comparison | None:

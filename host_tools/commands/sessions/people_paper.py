@@ -35,7 +35,6 @@ SURE: Final = 1.0 - LEAST_SHARE  # what is above it is told as that
 
 
 def name_row(person: Person) -> Row:
-    """Return the identifier, or that there is none."""
     return row("listed", of=person.identifier) if person.identifier else row("no-identifier")
 
 

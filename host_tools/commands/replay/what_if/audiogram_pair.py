@@ -60,7 +60,6 @@ def comparison_sheet(comparison: Comparison, title: str) -> Paper:
 
 
 def draw_ears(comparison: Comparison) -> Shown:
-    """Return what is shown with the drawings."""
     return Shown(drawings={str(ear.route): _svg(ear, comparison) for ear in comparison.ears})
 
 

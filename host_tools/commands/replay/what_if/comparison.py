@@ -74,13 +74,11 @@ class Comparison:
 
     @property
     def rms_db(self) -> float:
-        """Return the root mean square of the differences of all ears."""
         squares = [row.difference_db**2 for ear in self.ears for row in ear.rows]
         return math.sqrt(sum(squares) / len(squares))
 
     @property
     def largest(self) -> tuple[Route, Row]:
-        """Return where the difference is largest: ear and row."""
         places = [(ear.route, row) for ear in self.ears for row in ear.rows]
         return max(places, key=lambda place: abs(place[1].difference_db))
 

@@ -31,7 +31,6 @@ class Supposition:
 
     @property
     def prior(self) -> PopulationPrior | None:
-        """Return the prior that is supposed; None: as it was."""
         return None if self.own is None else self.own.prior
 
     def is_of(self, session: ReplayedSession) -> bool:
