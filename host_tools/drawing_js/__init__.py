@@ -11,8 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from host_tools.catalogue import Catalogue
-from host_tools.drawings.drawing import FONT
-from host_tools.drawings.symbols import ear_colour, table_as_json
+from host_tools.drawings.drawing import FONT, ear_colour, table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
 NAMES: Final = ("drawAudiogram", "drawMark", "xOf", "yOf")

@@ -1,19 +1,20 @@
-"""Find the newest session, for a command that was given no journal."""
+"""The order of journals by the numbers in their names, and the newest of them."""
 
 import argparse
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
-from host_tools.recordings.names import path_by_number
 from host_tools.terminal import say_aside
 
+NUMBER: Final = re.compile(r"([0-9]+)")
 JOURNALS: Final = "session-*.journal"
 TUNINGS: Final = "tuning-*.journal"
 SESSIONS: Final = Path("sessions")  # where the pages have the firmware put them
@@ -117,3 +118,15 @@ def _is_started(journal: Path) -> bool:
     except JournalError:  # the command that reads it says what is wrong
         return True
     return True
+
+
+def by_number(name: str) -> tuple[list[Any], str]:
+    """Return the key by which names are sorted: session-1000000 comes after session-999999."""
+    parts: list[Any] = NUMBER.split(name)  # a text, a number, a text, ...
+    parts[1::2] = map(int, parts[1::2])
+    return parts, name
+
+
+def path_by_number(path: Path) -> tuple[list[Any], str]:
+    """Return the same key of the paths in one directory."""
+    return by_number(path.name)

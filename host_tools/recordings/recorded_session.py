@@ -266,13 +266,15 @@ def _feed(
     """Feed good records through the procedure; errors as of `replay_session`."""
     path, trials = recovered.path, list[Trial]()
 
-    def keep(test: HearingTest, trial: Trial) -> None:
-        trials.append(trial)
-        watch(test, trial)
+    def keep(state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if isinstance(action, AnswerTold):
+                trials.append(_trial(state, action))
+                watch(state.test, trials[-1])
 
     try:
         find_prior = find_beside(path.parent, brought=brought)
-        state = replay(recovered.records, _Trials(keep), find_prior)
+        state = replay(recovered.records, keep, find_prior)
     except ReplayError as error:
         if isinstance(error.__cause__, OwnPriorError):
             raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
@@ -358,18 +360,6 @@ def good_records(path: Path) -> tuple[Recovered, str]:
         raise UnstartedError(str(error)) from None
     except JournalError as error:
         raise HostError(str(error)) from None
-
-
-class _Trials:
-    """Makes trials of the answers of a replay."""
-
-    def __init__(self, tell: TrialWatcher) -> None:
-        self._tell = tell
-
-    def __call__(self, state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
-        for action in actions:
-            if isinstance(action, AnswerTold):
-                self._tell(state.test, _trial(state, action))
 
 
 def _trial(state: HearingReplay, answer: AnswerTold) -> Trial:

@@ -23,13 +23,13 @@ from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
     JsonObject,
+    document,
     known_db_hl,
     marks_of,
     measured_db_hl,
     whole_as_one,
 )
 from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_notes
-from host_tools.commands.export.stream import document
 
 Resource = dict[str, Any]
 

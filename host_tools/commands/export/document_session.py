@@ -18,6 +18,9 @@ from firmware_py.terms.route import ROUTE, Route, gather_routes
 from firmware_py.terms.shown_threshold import Kind
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
+INDENT: Final = 1  # blanks a level
+_OF_LIST: Final = "\n" + INDENT * " "
+_OF_ITEM: Final = _OF_LIST + INDENT * " "
 JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 
 
@@ -150,3 +153,28 @@ def whole_as_one(value: Any) -> Any:
     if isinstance(value, list):
         return [whole_as_one(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def document(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> Iterator[bytes]:
+    """Yield a JSON document in parts, with the bytes of `json.dumps`, none ending in a character.
+
+    Parameters
+    ----------
+    head : mapping
+        What comes before the list.
+    name : str
+        Of the list.
+    items : iterable
+        Each is taken when the one before it is yielded.
+    """
+    opened, closed = _text({**head, name: []}).rsplit("]", 1)
+    before = opened
+    for item in items:
+        yield (before + _OF_ITEM + _text(item).replace("\n", _OF_ITEM)).encode()
+        before = ","
+    end = opened if before == opened else _OF_LIST
+    yield f"{end}]{closed}\n".encode()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=INDENT, ensure_ascii=False)

@@ -9,9 +9,13 @@ from typing import Final
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
-from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Sessions
+from host_tools.commands.export.document_session import (
+    JSON_FORMAT,
+    DocumentSession,
+    Sessions,
+    document,
+)
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
-from host_tools.commands.export.stream import document
 from host_tools.errors import HostError
 
 # Of sessions: the content of the file in parts, none of which ends within a character. A session is

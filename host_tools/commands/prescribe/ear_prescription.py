@@ -26,9 +26,13 @@ from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
-from host_tools.commands.prescribe.gap_part import GapMark, GapPart
-from host_tools.commands.prescribe.source import NothingToPrescribeError, Source
-from host_tools.commands.prescribe.taken import Taken
+from host_tools.commands.prescribe.source import (
+    GapMark,
+    GapPart,
+    NothingToPrescribeError,
+    Source,
+    Taken,
+)
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 

@@ -20,8 +20,7 @@ from firmware_py.terms.printable import printable
 from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import FIFTY_PERCENT
-from host_tools.commands.prescribe.source import Source
-from host_tools.commands.prescribe.taken import Taken
+from host_tools.commands.prescribe.source import Source, Taken
 from host_tools.errors import HostError
 
 MARK: Final = "of-the-table"  # of a threshold, which was not measured here

@@ -33,8 +33,8 @@ from host_tools.drawings.drawing import (
     in_style,
     new_figure,
     svg_of,
+    symbol_table,
 )
-from host_tools.drawings.symbols import symbol_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,8 +20,8 @@ from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
-from host_tools.commands.prescribe.gap_part import GapMark, GapPart
 from host_tools.commands.prescribe.signs import sign_rows
+from host_tools.commands.prescribe.source import GapMark, GapPart
 from host_tools.recordings.recorded_session import RecordedSession
 
 LEAST_DB: Final = 0.5  # less of a gain or a difference is not named

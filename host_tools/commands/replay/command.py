@@ -28,9 +28,7 @@ from host_tools.recordings.seals import NOT_SEALED, read_keys
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.commands.replay.what_if.supposition import Supposition
-    from host_tools.recordings.recorded_session import ReplayedSession
 
 EXAMPLE = """\
 examples:
@@ -144,6 +142,7 @@ def _replay_session(
     supposed: "Supposition | None",
     asked: argparse.Namespace,
 ) -> int:
+    from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.recordings.recorded_session import replay_session
 
     _check_picture(asked)
@@ -152,7 +151,7 @@ def _replay_session(
     verdict = verdict_of(session, keys)
     comparison = None
     if supposed is not None and not supposed.is_of(session):
-        comparison = _comparison(session, supposed)
+        comparison = Comparison.of(session, supposed)
     elif asked.picture is not None:
         raise HostError(f"--picture draws two models; {path} was begun with --prior {asked.prior}")
     if comparison is not None and asked.picture is not None:
@@ -189,12 +188,6 @@ def _supposition(asked: argparse.Namespace) -> "Supposition | None":
     from host_tools.commands.replay.what_if.supposition import Supposition
 
     return Supposition.of(asked.profile, asked.prior, asked.noise)
-
-
-def _comparison(session: "ReplayedSession", supposed: "Supposition") -> "Comparison":
-    from host_tools.commands.replay.what_if.comparison import Comparison
-
-    return Comparison.of(session, supposed)
 
 
 def _supposes(asked: argparse.Namespace) -> bool:

@@ -18,7 +18,7 @@ from firmware_py.terms.person import compose
 from firmware_py.terms.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
-from host_tools.recordings.names import by_number
+from host_tools.recordings.newest import by_number
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from firmware_py.terms.shown_threshold import Kind, ShownThreshold
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
-from host_tools.recordings.doubles import About
-from host_tools.recordings.look import ends_of
+from host_tools.recordings.doubles import About, ends_of
 
 RIGHT_BONE, LEFT_BONE = (str(Route(ear, BONE)) for ear in (RIGHT, LEFT))
 

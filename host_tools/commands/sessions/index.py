@@ -18,7 +18,7 @@ from typing import Final
 from firmware_py.platform.named_file import content_of
 from host_tools.commands.sessions.entry import UNREADABLE, Entry, entry_of
 from host_tools.files import cannot_be_read, user_directory
-from host_tools.recordings.names import by_number
+from host_tools.recordings.newest import by_number
 
 # An index of other fields is made anew; the number is for what else may change.
 FORMAT: Final = zlib.crc32(" ".join(["4", *Entry.__dataclass_fields__]).encode()) >> 1

@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 
 from host_tools.commands.sessions.choice import ORDERS
-from host_tools.recordings.names import by_number
 from host_tools.recordings.newest import (
     TUNINGS,
+    by_number,
     journal_or_newest,
     journals_or_newest,
     newest_in,

@@ -13,10 +13,9 @@ import pytest
 
 from firmware_py.journal import read_journal
 from host_tools.commands.export import long_table
-from host_tools.commands.export.document_session import DocumentSession, Sessions
+from host_tools.commands.export.document_session import DocumentSession, Sessions, document
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.journals import Journals
-from host_tools.commands.export.stream import document
 from tests.host.commands.export import sessions
 from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.sessions import JOURNALS, SILENT

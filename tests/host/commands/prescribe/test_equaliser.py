@@ -13,7 +13,6 @@ from device.hearing_aid.limits import SPEECH_PEAKS_DB
 from device.speech import FloatArray, speech_in_bands
 from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription, prescribe_session
-from host_tools.commands.prescribe.easyeffects import preset
 from host_tools.commands.prescribe.equaliser import (
     GAIN_MAX_DB,
     Bell,
@@ -22,6 +21,7 @@ from host_tools.commands.prescribe.equaliser import (
     curve_of,
     highest_db,
     louder_db,
+    preset,
 )
 from tests.host.journals import BOTH, GpPta, recorded_calibrated
 

@@ -26,9 +26,9 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.figures import as_json
 from host_tools.commands.prescribe.from_session import Waived
-from host_tools.commands.prescribe.gap_part import GapMark
 from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.signs import sign_of, sign_rows
+from host_tools.commands.prescribe.source import GapMark
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
