@@ -30,10 +30,7 @@ def inline_script() -> str:
 def svg_for_paper(data: Mapping[str, Any], words: Mapping[str, str]) -> str:
     """Return an audiogram of one ear as an SVG element; its words are text.
 
-    Parameters
-    ----------
-    data, words : mapping
-        As `drawAudiogram` takes them.
+    It takes what `drawAudiogram` takes.
     """
     import quickjs
 

@@ -92,12 +92,7 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
 def in_style(salt: str = "gp-pta", **more: Any) -> Any:
     """Return the context in which a picture is drawn and saved.
 
-    Parameters
-    ----------
-    salt : str
-        Varies the names in SVG.
-    **more
-        Settings of Matplotlib that differ from those of `STYLE`.
+    The salt varies the names in an SVG; `more` are settings of Matplotlib that differ from `STYLE`.
     """
     import matplotlib
 

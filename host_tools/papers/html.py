@@ -20,16 +20,8 @@ def escape(text: str) -> str:
 def page_as_html(shown: Shown, title: str, sheet: str, body: str, script: str = "") -> str:
     """Return a page that needs nothing from outside.
 
-    Parameters
-    ----------
-    shown : Shown
-    title : str
-        In words; all that follows is of CSS, HTML and JavaScript.
-    sheet : str
-        What it adds to the style sheets of all pages.
-    body : str
-    script : str
-        The elements of its program; "": it has none.
+    The title is in words; all that follows is of CSS (beside that of all pages), HTML and
+    JavaScript, as elements.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     policy += "; script-src 'unsafe-inline'" if script else ""

@@ -30,21 +30,9 @@ PLAIN: Final = "level"  # the code of a measured threshold without a doubt
 
 
 def write_paper(paper: Paper, shown: Shown, path: Path, *, details: bool = False) -> None:
-    """Write a paper, in the format of the name's ending.
+    """Write a paper, in the format of the name's ending; `HostError` if it cannot be set.
 
-    Parameters
-    ----------
-    paper : dict
-    shown : Shown
-    path : Path
-        A name in one of `ENDINGS`. A PDF has pages of A4, a picture one sheet as long as it needs.
-    details : bool
-        Whether the details stand behind it.
-
-    Raises
-    ------
-    HostError
-        It cannot be set or written.
+    A PDF has pages of A4, a picture one sheet as long as it needs.
     """
     content = set_paper(paper, shown, path.suffix, details=details)
     write_bytes(path, content)

@@ -27,12 +27,7 @@ class KnownThresholds(Protocol):
 
 
 class RecordedThresholds:
-    """The thresholds that a result has, at its own frequencies; a limit where there is no number.
-
-    Parameters
-    ----------
-    found : EarResult
-    """
+    """The thresholds of a result, at its own frequencies; a limit where there is no number."""
 
     def __init__(self, found: EarResult) -> None:
         self._known = {

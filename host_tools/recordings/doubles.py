@@ -81,14 +81,8 @@ def _last(session: About) -> tuple[bool, bool]:
 def ends_of(path: Path) -> Ends:
     """Return the beginning and the end of a journal, and check every line between.
 
-    Raises
-    ------
-    OSError
-        It cannot be read.
-    JournalError
-        It is no journal, or damaged.
-    SessionRecordError
-        Header or result are not those of a session.
+    Errors are an `OSError` if it cannot be read, a `JournalError` if it is none or damaged, and a
+    `SessionRecordError` if header or result are not those of a session.
     """
     try:
         ends = read_ends(path)

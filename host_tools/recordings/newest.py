@@ -41,12 +41,7 @@ def journal_or_newest(named: Path | None) -> Path:
     """Return the journal that was named, or else the newest session, and say which that is.
 
     Sessions in the directory `SESSIONS` come before those of demonstrations. So nobody takes a
-    simulated listener for a person who was tested here.
-
-    Raises
-    ------
-    HostError
-        If there is none.
+    simulated listener for a person who was tested here. If there is none, it is a `HostError`.
     """
     if named is not None:
         return named
@@ -63,12 +58,7 @@ def journal_or_newest(named: Path | None) -> Path:
 def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[Path]:
     """Return the journals that were named, those of a directory by name, or the newest session.
 
-    `tunings`: those of a directory, too.
-
-    Raises
-    ------
-    HostError
-        If there is none, or a directory has none or cannot be read.
+    `tunings`: those of a directory, too. A directory without any is a `HostError`.
     """
     if not named:
         return [journal_or_newest(None)]

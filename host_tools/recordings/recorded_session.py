@@ -192,17 +192,8 @@ class ReplayedSession(RecordedSession):
 def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSession:
     """Read a journal: replayed, or as it was recorded if another version replays it.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    watch : callable, optional
-        Called after each trial.
-
-    Raises
-    ------
-    HostError
-        As of `replay_session`; or it is not finished, and only another version goes on with it.
+    `watch` is called after each trial. Errors are those of `replay_session`; or that it is not
+    finished, and only another version goes on with it.
     """
     recovered, damage = good_records(path)
     header = _header(path, recovered)
@@ -232,25 +223,13 @@ def replay_session(
     brought: Sequence[OwnPrior] = (),
     keys: Sequence[SealKey] = (),
 ) -> ReplayedSession:
-    """Read a journal and feed it through the procedure.
+    """Read a journal and feed it through the procedure; `watch` is called after each trial.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    watch : callable, optional
-        Called after each trial.
-    brought : sequence of OwnPrior
-        Priors that it may have begun with, beside those that are kept with the journals.
-    keys : sequence of SealKey
-        For the seals of one that is not replayed.
-
-    Raises
-    ------
-    HostError
-        If the file is no journal, or only another version replays it, or its prior is not to be
-        had; an `UnstartedError` if nothing had been recorded in it; a `NonsenseError` if it says
-        what no session of this version wrote.
+    It may have begun with a prior that is `brought`, beside those that are kept with the journals;
+    the keys are for the seals of one that is not replayed. A `HostError` says that the file is no
+    journal, or only another version replays it, or its prior is not to be had; an `UnstartedError`,
+    that nothing had been recorded in it; a `NonsenseError`, that it says what no session of this
+    version wrote.
     """
     recovered, damage = good_records(path)
     header = _header(path, recovered)
@@ -293,18 +272,9 @@ def not_replayed(recovered: Recovered, why: str, keys: Sequence[SealKey] = ()) -
 
 
 def read_true_session(path: Path) -> RecordedSession:
-    """Read a journal, and refuse one that is damaged or does not replay to what it records.
+    """Read a journal as `read_session`, and refuse, `HostError`, one that is damaged.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-
-    Raises
-    ------
-    HostError
-        As of `read_session`; or it is damaged, or this version recorded it and it does not replay
-        to what it records.
+    So is one that this version recorded and that does not replay to what it records.
     """
     session = read_session(path)
     if session.damage:
@@ -327,10 +297,7 @@ def _header(path: Path, recovered: Recovered) -> SessionHeader:
 def result_recorded(header: Header[Any, Any], recovered: Recovered) -> Any:
     """Return the result that a journal has, after a look at all of its records; None: none.
 
-    Raises
-    ------
-    NonsenseError
-        One of them says what no session wrote.
+    A record that says what no session wrote is a `NonsenseError`.
     """
     try:
         return result_in(inputs_and_outputs(header, recovered.records))
@@ -341,10 +308,7 @@ def result_recorded(header: Header[Any, Any], recovered: Recovered) -> Any:
 def good_records(path: Path) -> tuple[Recovered, str]:
     """Return the records of a journal up to where it is damaged, and how it is; "": it is not.
 
-    Raises
-    ------
-    HostError
-        It has none that could be replayed.
+    `HostError` if it has none that could be replayed.
     """
     if path.is_dir():
         raise HostError(

@@ -57,20 +57,7 @@ class Spelling:
 
 
 def spelling_of(separator: str | None, decimal: str) -> Spelling:
-    """Return how a file is written.
-
-    Parameters
-    ----------
-    separator : str or None
-        Of `SEPARATORS`; None: a comma, and beside decimal commas a semicolon.
-    decimal : str
-        Of `DECIMALS`.
-
-    Raises
-    ------
-    HostError
-        Both are the same character.
-    """
+    """Return how a file is written, by names; `HostError` if both are the same character."""
     chosen = separator or (SEMICOLON if decimal == COMMA else COMMA)
     if chosen == decimal:
         others = ", ".join(name for name in SEPARATORS if name != decimal)

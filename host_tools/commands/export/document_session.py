@@ -156,16 +156,9 @@ def whole_as_one(value: Any) -> Any:
 
 
 def document(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> Iterator[bytes]:
-    """Yield a JSON document in parts, with the bytes of `json.dumps`, none ending in a character.
+    """Yield a JSON document, `head` and a list of this name at its end, with the bytes of `dumps`.
 
-    Parameters
-    ----------
-    head : mapping
-        What comes before the list.
-    name : str
-        Of the list.
-    items : iterable
-        Each is taken when the one before it is yielded.
+    No part ends within a character, and each item is taken when the one before it is yielded.
     """
     opened, closed = _text({**head, name: []}).rsplit("]", 1)
     before = opened

@@ -106,21 +106,10 @@ def read_examination(
 ) -> Examination:
     """Read what a session found: its recorded result, from a journal that is checked whole.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    unfinished : bool
-        Of a session without a result, take what is known so far: its inputs are fed through the
-        procedure again.
-    convention : str or None
-        Of its thresholds; None: that of its settings.
-
-    Raises
-    ------
-    HostError
-        It is no journal, damaged, or not finished; or what is known so far does not replay to what
-        was recorded. A `NonsenseError` if it says what no session of this version wrote.
+    `unfinished`: of a session without a result take what is known so far; its inputs are fed
+    through the procedure again. Thresholds are in a convention, None: that of the settings.
+    A `HostError` says why it is none or not finished, or that it does not replay so far; a
+    `NonsenseError`, that it says what no session of this version wrote.
     """
     try:
         found = recorded_result(path)

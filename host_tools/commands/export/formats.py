@@ -74,13 +74,7 @@ def add_csv_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def encoder(name: str, arguments: argparse.Namespace) -> Encode:
-    """Return what writes a format as the options of `add_csv_arguments` say.
-
-    Raises
-    ------
-    HostError
-        An option of CSV is told of another format, or separator and decimal sign are one.
-    """
+    """Return what writes a format as the options say; `HostError` if these are of another one."""
     record = {
         f"--{arguments.csv_form}": arguments.csv_form,
         "--separator": arguments.separator,

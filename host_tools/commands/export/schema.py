@@ -21,13 +21,7 @@ def schema_text() -> str:
 
 
 def check_session(place: str, value: Any) -> None:
-    """Refuse what the schema does not allow as a session of a document.
-
-    Raises
-    ------
-    ResultError
-        The message has the field, its value, and what is allowed.
-    """
+    """Refuse, `ResultError`, what the schema does not allow as a session of a document."""
     _check(place, value, {"$ref": f"{_DEFS}session"})
 
 

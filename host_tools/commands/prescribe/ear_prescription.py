@@ -139,22 +139,10 @@ def prescribe_session(
 def prescribe_ears(
     source: Source, rule: str, coupling: str = CLOSED, ear: str | None = None
 ) -> list[EarPrescription]:
-    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one.
+    """Prescribe for the ears asked for, None: all; one that cannot be is an error if it is alone.
 
-    Parameters
-    ----------
-    source : Source
-    rule, coupling : str
-        As `prescribe` takes them.
-    ear : str, optional
-        "left" or "right"; None: all that there are.
-
-    Raises
-    ------
-    HostError
-        As of the source; or a `NothingToPrescribeError` for the ear that was asked for, or if
-        there is no ear to fit: nothing follows from it, or its frequencies do not span what the
-        rule needs.
+    It is a `NothingToPrescribeError` if nothing follows from the ear, or its frequencies do not
+    span what the rule needs; other errors are those of the source.
     """
     found, refused = [], []
     for each in [ear] if ear else source.ears:
@@ -202,13 +190,7 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
 
 
 def fit_of_ears(ears: Sequence[EarPrescription]) -> Fit:
-    """Return the fit that a hearing aid gets from these prescriptions, one or two of one source.
-
-    Raises
-    ------
-    HostError
-        If no aid may get it; the message says why.
-    """
+    """Return the fit of these prescriptions of one source; `HostError` if no aid may get it."""
     first, source = ears[0], ears[0].source
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}

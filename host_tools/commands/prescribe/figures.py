@@ -59,12 +59,9 @@ def both(fit: Fit, against: Fit) -> list[EarFit]:
 
 
 def differences_db(fit: Fit, against: Fit, ear: str) -> FloatArray:
-    """Return how much more gain a fit has than another, of an ear that both have.
+    """Return how much more gain a fit has than another, of an ear that both have, (3, m).
 
-    Returns
-    -------
-    differences_db : (3, m)
-        For soft, conversational and loud speech, at the bands of the fit.
+    That is for soft, conversational and loud speech, at the bands of the fit.
     """
     ours, theirs = fit.of_ear(ear), against.of_ear(ear)
     at, known = np.log2(ours.table.center_hz), np.log2(theirs.table.center_hz)

@@ -39,11 +39,8 @@ def source_of_table(
 ) -> Source:
     """Return ears of tables to prescribe from, as `Table.ears_named` finds them.
 
-    Raises
-    ------
-    HostError
-        A test is not valid, the ears are of two people, or levels are no dB HL, and that is not to
-        be passed over, `uncalibrated`.
+    `HostError` if a test is not valid, the ears are of two people, or levels are no dB HL, and that
+    is not to be passed over, `uncalibrated`.
     """
     ears, remarks = Table.ears_named(named, ear, columns)
     for side, each in ears.items():

@@ -73,18 +73,7 @@ def prescription_svg(
 def prescription_figure(
     ears: Sequence[EarPrescription], fit: Fit, language: Language, against: Fit | None = None
 ) -> "Figure":
-    """Return the picture of a prescription.
-
-    Parameters
-    ----------
-    ears : sequence of EarPrescription
-    fit : Fit
-        Of these ears.
-    language : Language
-        Says its words.
-    against : Fit, optional
-        Another fit to draw beside it.
-    """
+    """Return the picture of a fit of ears, in a language; another fit may be drawn beside it."""
     say = partial(_say, language)
     figure = new_figure(*SIZE_IN)
     panels = figure.subplots(

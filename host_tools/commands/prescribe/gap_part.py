@@ -25,16 +25,9 @@ SEED: Final = 2  # of what the thresholds by bone may be beside what was found
 
 
 def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
-    """Return what bone conduction tells of an ear; None: nothing.
+    """Return what bone conduction tells of an ear with these thresholds by air; None: nothing.
 
-    Parameters
-    ----------
-    session : RecordedSession
-        Without a calibration no gap follows from it.
-    ear : str
-        "left" or "right".
-    air : Taken
-        Its thresholds by air.
+    Without a calibration no gap follows.
     """
     found = gaps_of(session.result, nominal=session.calibration.nominal)
     told = next((each for each in found if each.ear == ear), None)

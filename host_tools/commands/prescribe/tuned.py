@@ -30,11 +30,8 @@ def tuning_of(
 ) -> tuple[TuningHeader, TuningResult]:
     """Return a tuning of a fit, and its result.
 
-    Raises
-    ------
-    HostError
-        It is of another person or another fit, it came to no end and that is not allowed, or its
-        journal does not replay to what it says.
+    `HostError` if it is of another person or another fit, came to no end and that is not allowed,
+    or its journal does not replay to what it says.
     """
     header = header_of_tuning(journal)
     of_fit, of_tuning = fit.of.identity(fit_digest(fit)), header.identity()

@@ -64,17 +64,9 @@ JsonObject = dict[str, Any]
 def audiogram_as_json(
     ear: EarResult, source: Source, session: RecordedSession, shown: Shown
 ) -> JsonObject:
-    """Return the audiogram of an ear, with what was found of it by bone, if this is by air.
+    """Return the audiogram of an ear that the source draws; by air with what was found by bone.
 
-    Parameters
-    ----------
-    ear : EarResult
-        One of those that the source draws.
-    source : Source
-    session : RecordedSession
-        The same one.
-    shown : Shown
-        What says the words across it.
+    `shown` says the words across it.
     """
     norm = source.norm if isinstance(source.norm, AgeNorm) and may_conclude(ear) else None
     around = {

@@ -108,13 +108,7 @@ ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked of a session; None: nothing.
-
-    Raises
-    ------
-    HostError
-        A day is none, or the first is after the last.
-    """
+    """What is asked of a session, None: nothing; `HostError` if days are none or in no order."""
 
     identifier: str | None = None  # of the person, with the wildcards ``*`` and ``?``
     # `since`, `until`: first and last day on which it started, by the clock of the device, ISO 8601

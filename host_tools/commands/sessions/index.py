@@ -33,20 +33,9 @@ Watch = Callable[[Iterable[Path], int, str], Iterable[Path]]
 
 
 def entries_of(directory: Path, watch: Watch, use_index: bool = True) -> list[Entry]:
-    """Return an entry for every journal of a directory, by name.
+    """Return an entry for every journal of a directory, by name; `HostError` if it cannot be read.
 
-    Parameters
-    ----------
-    directory : Path
-    watch : callable
-        Wraps the files that have to be read.
-    use_index : bool
-        False: read every file.
-
-    Raises
-    ------
-    HostError
-        The directory cannot be read.
+    `watch` wraps the files that have to be read; without the index these are all.
     """
     states = _states(directory)
     if not use_index:

@@ -271,15 +271,9 @@ def people_of(
 ) -> tuple[list[Person], Aside]:
     """Read sessions, and return their people by identifier; those without one are the last.
 
-    Parameters
-    ----------
-    directory : Path
-    entries : sequence of Entry
-        Those of broken journals are left out: they tell of nobody.
-    watch : callable
-        Wraps the sessions, which have to be read from beginning to end.
-    convention : str or None
-        Of all thresholds; None: of those of a person that of the last session's settings.
+    Broken journals are left out: they tell of nobody. `watch` wraps the sessions, which have to be
+    read from beginning to end. Thresholds are in a convention; None: that of the settings of a
+    person's last session.
     """
     good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}

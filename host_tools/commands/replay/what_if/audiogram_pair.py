@@ -18,15 +18,9 @@ from host_tools.papers.pdf import write_paper
 
 
 def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
-    """Draw both models' thresholds and 95 % bands.
+    """Draw both models' thresholds and 95 % bands, to .svg, .png or .pdf.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    title : str
-        What has to be known to look at it: the calibration above all.
-    path : Path
-        In .svg, .png or .pdf.
+    The title says what has to be known to look at it: the calibration above all.
     """
     write_paper(comparison_sheet(comparison, title), draw_ears(comparison), path)
 

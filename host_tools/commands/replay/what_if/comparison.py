@@ -86,10 +86,8 @@ class Comparison:
     def of(cls, session: ReplayedSession, supposed: Supposition) -> Self:
         """Compare what the model of a session says with what another says to the same answers.
 
-        Raises
-        ------
-        HostError
-            There is no such model, it cannot make sense of the answers, or there are none.
+        `HostError` if there is no such model, it cannot make sense of the answers, or there are
+        none.
         """
         model = SupposedModel(session, supposed)
         found = session.result.by_route

@@ -40,13 +40,7 @@ class Supposition:
 
     @classmethod
     def of(cls, profile: str | None, prior: Path | None, response_noise_db: float | None) -> Self:
-        """Return what the options say.
-
-        Raises
-        ------
-        HostError
-            There is no such profile, or the prior cannot be read.
-        """
+        """Return what the options say; `HostError` if there is no such profile or prior."""
         if profile is not None:
             _knows_people(profile)
         read = None if prior is None else _read_prior(prior)
@@ -55,19 +49,10 @@ class Supposition:
 
 
 class SupposedModel:
-    """The model that is supposed for a session.
+    """The model that is supposed for a session; `HostError` if it knows nothing of its prior.
 
-    Raises
-    ------
-    HostError
-        There is no such profile, or it knows nothing of a prior.
-
-    Attributes
-    ----------
-    words : str
-        What is supposed, in the place of what.
-    remarks : list of str
-        What of the session it has no use for.
+    Its words say what is supposed in the place of what, its remarks what of the session it has no
+    use for.
     """
 
     def __init__(self, session: ReplayedSession, supposed: Supposition) -> None:
@@ -98,13 +83,7 @@ class SupposedModel:
         self.remarks = [] if self._knows_people else _say_unused(session, profile)
 
     def estimator_of(self, route: Route) -> ThresholdEstimator:
-        """Return the estimator after all answers of an ear.
-
-        Raises
-        ------
-        HostError
-            There is no such model, or it cannot make sense of the answers.
-        """
+        """Return the estimator after all answers of an ear; `HostError` if it refuses them."""
         tested = self._session.test.ears[route]
         try:
             before = None
