@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -58,17 +58,28 @@ def nhanes_rows(*examinations: Examination) -> list[dict[str, str]]:
     return read(as_nhanes_csv(examinations))
 
 
+def tidy_rows(*examinations: Examination) -> list[dict[str, str]]:
+    return read(as_tidy_csv(examinations, Spelling()))
+
+
+def parquet_rows(*examinations: Examination) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(
+        pa.BufferReader(as_parquet(examinations))
+    ).to_pylist()
+    return rows
+
+
+def every_session() -> list[Examination]:
+    return [session_with_marks(), inferred_and_confirmed(), *map(read_examination, JOURNALS)]
+
+
 def read(content: bytes, separator: str = ",") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode()), delimiter=separator))
 
 
 def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
     """A mean over it is one of thresholds: no code, no limit, nothing inferred is among them."""
-    for examination in (
-        session_with_marks(),
-        inferred_and_confirmed(),
-        *map(read_examination, JOURNALS),
-    ):
+    for examination in every_session():
         (row,) = rows_of(examination)
         for ear in examination.result.ears:
             for found in ear.thresholds:
@@ -85,16 +96,9 @@ def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
 
 
 def test_tidy_csv_has_the_rows_and_columns_of_parquet() -> None:
-    examinations = [
-        session_with_marks(),
-        inferred_and_confirmed(),
-        *map(read_examination, JOURNALS),
-    ]
-    table = pq.read_table(pa.BufferReader(as_parquet(examinations)))
-    rows = read(as_tidy_csv(examinations, Spelling()))
-
-    assert [*rows[0]] == table.column_names
-    for row, whole in zip(rows, table.to_pylist(), strict=True):
+    rows, table = tidy_rows(*every_session()), parquet_rows(*every_session())
+    assert [*rows[0]] == [*table[0]]
+    for row, whole in zip(rows, table, strict=True):
         for name, value in whole.items():
             if isinstance(value, float):
                 assert float(row[name]) == pytest.approx(value, abs=0.05)
@@ -222,7 +226,7 @@ def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
 
 
 def test_parquet_keeps_what_was_confirmed_apart_from_the_thresholds() -> None:
-    table = pq.read_table(pa.BufferReader(as_parquet([inferred_and_confirmed()]))).to_pylist()
+    table = parquet_rows(inferred_and_confirmed())
     rows = {row["frequency_hz"]: row for row in table if row["ear"] == "right"}
 
     assert rows[500]["pta4_inferred_hz"] == [2000]
@@ -319,8 +323,7 @@ def test_an_inferred_gap_stands_in_brackets_and_is_said_to_be() -> None:
 
 def test_a_row_by_bone_has_the_gap_and_the_type_of_loss() -> None:
     examination = session_with_bone()
-    tidy = read(as_tidy_csv([examination], Spelling()))
-    table = pq.read_table(pa.BufferReader(as_parquet([examination]))).to_pylist()
+    tidy, table = tidy_rows(examination), parquet_rows(examination)
     found = {each.ear: each for each in gaps_of(examination.result, examination.convention)}
     names = [name for name in COLUMNS if name.startswith(("air_bone_gap_", "loss"))]
     assert len(names) == 9
@@ -358,8 +361,7 @@ def test_the_transducer_of_a_row_by_bone_is_the_vibrator() -> None:
     examination = session_with_bone()
 
     def names_in(of: Examination) -> set[tuple[str, str]]:
-        rows = read(as_tidy_csv([of], Spelling()))
-        return {(row["conduction"], row["transducer"]) for row in rows}
+        return {(row["conduction"], row["transducer"]) for row in tidy_rows(of)}
 
     named = with_vibrator(examination)
     assert names_in(named) == {("air", "TDH39"), ("bone", "Radioear B71, B-1")}
@@ -374,7 +376,7 @@ def test_nominal_levels_have_no_gap() -> None:
     nominal = replace(calibrated.header, calibration=CalibrationInForce())
     examination = replace(calibrated, header=nominal)
     (row,) = rows_of(examination)
-    tidy = read(as_tidy_csv([examination], Spelling()))
+    tidy = tidy_rows(examination)
 
     assert examination.calibration.nominal
     assert (row["air_bone_gap_db_right"], row["loss_right"]) == ("", "")
@@ -391,8 +393,7 @@ def test_nominal_levels_have_no_gap() -> None:
 
 
 def test_a_row_a_threshold_says_by_which_route() -> None:
-    rows = read(as_tidy_csv([session_with_bone()], Spelling()))
-    table = pq.read_table(pa.BufferReader(as_parquet([session_with_bone()]))).to_pylist()
+    rows, table = tidy_rows(session_with_bone()), parquet_rows(session_with_bone())
 
     places = [(row["ear"], row["frequency_hz"]) for row in rows]
     assert len(places) == len(set(places)) == 2 * 10 + 2 * 8

@@ -83,13 +83,6 @@ def drawn_curves(seed: int) -> list[Curve]:
     return curves
 
 
-@pytest.fixture(autouse=True)
-def golden_sessions_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "host_tools.recordings.recorded_session.read_true_session", recorded_calibrated
-    )
-
-
 @pytest.fixture(scope="module")
 def ears() -> list[EarPrescription]:
     return prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed")

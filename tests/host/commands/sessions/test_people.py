@@ -185,6 +185,7 @@ def test_only_what_was_asked_both_times_is_compared() -> None:
 def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
     first, last = posterior([30.0] * 4), posterior([33.0] * 4)
     assert change_between(first, last) == change_between(first, last)
+    assert [refit_sd_db(f) for f in (3000, 4000, 6000)] == [2.5, 2.5, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +236,9 @@ def test_an_ear_that_grew_worse_is_said_to_have_changed(people: dict[str, Person
 
 
 def test_levels_without_a_calibration_are_compared_with_nothing(people: dict[str, Person]) -> None:
+    first, last = people["W-1"].visits
+    nominal = replace(first, entry=replace(first.entry, calibration="UNCALIBRATED"))
+    assert replace(people["W-1"], visits=(nominal, last)).comparisons() == []
     said = codes(remarks(people["T-3"], people["T-3"].comparisons()))
     assert said == ["people-nothing-twice", "people-sexes", "state-and-why"]
     units = {name: [visit.as_json()["level_unit"] for visit in people[name].visits]
