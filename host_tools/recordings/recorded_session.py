@@ -125,11 +125,6 @@ class RecordedSession:
     def calibration(self) -> CalibrationInForce:
         return self.course.calibration(self.header.calibration)
 
-    @property
-    def simulated(self) -> bool | None:
-        """Return whether a program answered in the place of a listener; None: nobody knows."""
-        return self.header.is_simulated(self.result)
-
     @cached_property
     def course(self) -> Course:
         told = inputs_and_outputs(self.header, self.recovered.records)

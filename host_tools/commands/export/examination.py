@@ -58,11 +58,6 @@ class Examination:
         return self.course.calibration(self.header.calibration)
 
     @property
-    def simulated(self) -> bool | None:
-        """Return whether a program answered in the place of a listener; None: nobody knows."""
-        return self.header.is_simulated(self.result)
-
-    @property
     def identity(self) -> Identity:
         return self.header.identity()
 
@@ -79,7 +74,7 @@ class Examination:
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
             "device": self.header.device or None,
-            "simulated": self.simulated,
+            "simulated": self.header.is_simulated(self.result),
             "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
             "waits": as_json(self.course.waits),

@@ -145,6 +145,10 @@ def _replay_session(
     from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.recordings.recorded_session import replay_session
 
+    if supposed is None and asked.picture is not None:
+        raise HostError(
+            "--picture draws two models; name the other with --profile, --prior, --noise"
+        )
     _check_picture(asked)
     own = supposed.own if supposed is not None else None
     session = replay_session(path, brought=() if own is None else [own], keys=keys)
@@ -171,8 +175,7 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
 
     if _supposes(asked):
         raise HostError(f"--profile, --prior, --noise are of hearing tests; {path} is of a tuning")
-    if asked.picture is not None:
-        _check_name_of_picture(asked)
+    _check_picture(asked)
     verdict = replay_tuning_journal(path, keys)
     if asked.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
@@ -197,14 +200,6 @@ def _supposes(asked: argparse.Namespace) -> bool:
 def _check_picture(asked: argparse.Namespace) -> None:
     if asked.picture is None:
         return
-    if not _supposes(asked):
-        raise HostError(
-            "--picture draws two models; name the other with --profile, --prior, --noise"
-        )
-    _check_name_of_picture(asked)
-
-
-def _check_name_of_picture(asked: argparse.Namespace) -> None:
     need("--picture", *NEEDS["--picture"], use="replay --picture")
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
