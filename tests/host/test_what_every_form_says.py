@@ -1,9 +1,12 @@
-"""What every form says: which ear is which, a clock that was not set, levels that are no dB HL."""
+"""What every form says: all rows of a paper, which ear is which, unset clocks, nominal levels."""
 
 import argparse
+import html
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +16,7 @@ from device.simulator.listener import EARS
 from firmware_py.board.self_check import YEAR_MIN, was_clock_set
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
+from firmware_py.paper.blocks import Paper
 from firmware_py.terms.outcomes import WhichEar
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, as_json, reason
@@ -28,12 +32,20 @@ from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.papers import Shown as InLanguage
 from host_tools.papers.html import sections_as_html
 from host_tools.recordings.heading import Heading, read_heading
-from host_tools.recordings.recorded_session import ReplayedSession, read_session, replay_session
-from tests.host.commands.export.every_form import FORMS, leaves_of
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    ReplayedSession,
+    read_session,
+    replay_session,
+)
+from tests.budget import quick
+from tests.host.commands.export.promises import FORMS, leaves_of
 from tests.host.commands.export.sessions import write
 from tests.host.commands.page.in_javascript import run, words
-from tests.host.journals import BOTH, LEFT_S2, GpPta, on_day, session_of, write_again
-from tests.host.renderers import RENDERERS, Shown
+from tests.host.commands.report.test_bone import conductive
+from tests.host.journals import BOTH, LEFT_S2, MASKED, GpPta, on_day, session_of, write_again
+from tests.host.judged import DIFFERENT, a_session
+from tests.host.renderers import PAPERS, RENDERERS, Shown
 from tests.host.reports import facts, report_of
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
@@ -41,14 +53,14 @@ pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions,
 UNSURE = (WhichEar.NOT_CONFIRMED, WhichEar.CONTRADICTED)
 
 
-def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
+def confirmed(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
     session = session_of(path)
     return replace(session, recorded=replace(session.result, which_ear=found))
 
 
 @pytest.mark.parametrize("found", WhichEar)
 def test_the_paper_says_it(found: WhichEar) -> None:
-    told = facts(report_of(a_session(found)).paper)
+    told = facts(report_of(confirmed(found)).paper)
     assert told["fact-which-ear"] == {"code": f"which-ear-{found}"}
 
 
@@ -63,7 +75,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
         result |= {"which_ear": which, "remarks": [*remarks, *as_json(doubt)]}
         path = tmp_path_factory.mktemp(which) / BOTH.name
         write_again(path, header, records)
-        of = a_session(which)
+        of = confirmed(which)
         recorded = replace(of.result, remarks=(*of.result.remarks, *doubt))
         found.append(Shown(replace(of, recorded=recorded), path))
     return found
@@ -266,3 +278,59 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
 def text_of(content: bytes) -> str:
     """Return what stands in a file of an export."""
     return "\n".join(str(leaf.value) for leaf in leaves_of(content))
+
+
+# What a renderer has no place for: the name of a drawing, a title of a file, what is signed, what
+# an audiogram in characters has no mark of.
+WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "page": (),
+    "paper": (),
+    "text": ("title", "label", "sign", "entries"),
+    "elements": ("title",),
+}
+HEADING: Final = Heading("", "Zoë", date(1957, 3, 8), "A. Meyer", "Room 4", "None.")
+ROWS_OF: Final[dict[str, Callable[[], RecordedSession]]] = {
+    "both": lambda: session_of(BOTH),
+    "masked": lambda: session_of(MASKED),
+    "bone": conductive,
+    "judged": lambda: a_session(DIFFERENT),
+}
+
+
+def rows_shown(value: Any, without: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the rows that stand for themselves, and not in another one."""
+    if isinstance(value, dict):
+        if "code" in value:
+            yield value
+            return
+        if value.get("block") in without:
+            return
+        if "block" in value or "name" in value:
+            without = tuple(each for each in without if each != "title")
+        value = [each for name, each in value.items() if name not in without]
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from rows_shown(each, without)
+
+
+def bare(text: str) -> str:
+    """Return a text without spaces, and without what HTML and JSON make of signs."""
+    text = html.unescape(re.sub(r"</?[a-z][^<>]*>", "", text))
+    return re.sub(r"\s", "", text.replace('\\"', '"'))
+
+
+@pytest.mark.usefixtures("as_if_calibrated")
+@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
+@pytest.mark.parametrize("name", ROWS_OF)
+@pytest.mark.parametrize("renderer", PAPERS)
+def test_every_row_is_shown(renderer: str, name: str, language: str) -> None:
+    report = report_of(ROWS_OF[name](), language, heading=HEADING)
+    text = PAPERS[renderer](report)
+    if renderer == "text":
+        text = re.sub(r"(?m)^.*[|.].*[|.] $", "", text)  # the audiogram in characters
+    shown = bare(text)
+    title = {**report.paper["title"], "person": HEADING.name}
+    paper: Paper = {**report.paper, "title": title}
+    rows = [*rows_shown(paper, WITHOUT[renderer])]
+    assert len(rows) > 50
+    assert [row for row in rows if bare(report.shown.say(row)) not in shown] == []

@@ -17,7 +17,7 @@ from host_tools.commands.export.document_session import DocumentSession, Session
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.journals import Journals
 from tests.host.commands.export import sessions
-from tests.host.commands.export.every_form import FORMS
+from tests.host.commands.export.promises import FORMS
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import (
     BOTH,

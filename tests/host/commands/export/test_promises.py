@@ -12,8 +12,8 @@ from host_tools.commands.export.cells import COMMA, SEMICOLON, TAB, Spelling, sp
 from host_tools.commands.export.document_session import DocumentSession
 from host_tools.commands.export.formats import CSV_FORMS, Encode
 from host_tools.commands.export.long_table import as_tidy_csv
-from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.promises import (
+    FORMS,
     PROMISES,
     bone_comes_back,
     come_back,
