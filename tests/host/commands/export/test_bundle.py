@@ -152,11 +152,6 @@ def test_only_a_session_of_a_person_that_came_to_its_end_is_final(
     assert {r["status"] for r in resources_of(so_far)[1:]} == {"preliminary"}
 
 
-def test_the_same_sessions_give_the_same_bytes() -> None:
-    examinations = [read_examination(path) for path in JOURNALS]
-    assert as_fhir(examinations) == as_fhir(examinations)
-
-
 @pytest.mark.usefixtures("as_if_real")
 def test_what_was_inferred_is_derived_and_never_final_and_no_value() -> None:
     resources = resources_of(inferred_and_confirmed())

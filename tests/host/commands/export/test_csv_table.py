@@ -162,7 +162,9 @@ def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has
         assert "666" not in row.values()
 
 
-def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:
+def test_one_ear_is_read_back_for_both_and_none_that_could_not_be_tested(
+    tmp_path: Path, deaf_ear: Path
+) -> None:
     path = tmp_path / "out.csv"
     path.write_bytes(as_nhanes_csv([read_examination(BOTH), read_examination(deaf_ear)]))
     audiograms = audiogram_named(f"{path}:2")
@@ -170,20 +172,14 @@ def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:
     assert audiograms["right"].thresholds_db_hl == audiograms["left"].thresholds_db_hl
     assert audiograms["right"].makes_up(1000.0), "and what is made up is not called known"
     assert math.isinf(audiograms["left"].threshold_db_hl(1000))
-
-
-def test_the_simulator_cannot_hear_as_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
     path.write_bytes(as_nhanes_csv([read_examination(BOTH), read_examination(SILENT)]))
     with pytest.raises(AudiogramError, match="row 2: no threshold in it"):
         audiogram_named(f"{path}:2")
 
 
 def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
-    examinations = [
-        session_with_marks(), inferred_and_confirmed(), *map(read_examination, JOURNALS)
-    ]  # fmt: skip
-    rows = pq.read_table(pa.BufferReader(as_parquet(examinations))).to_pylist()
+    examinations = every_session()
+    rows = parquet_rows(*examinations)
     wanted = [
         (examination, ear, threshold)
         for examination in examinations
@@ -210,6 +206,12 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
     marks = next(row["marks"] for row in rows if row["frequency_hz"] == 4000)
     assert marks == ["masking: uncertain", "air_bone_gap_db: 25.5"]
 
+    alone = parquet_rows(inferred_and_confirmed())
+    of = {row["frequency_hz"]: row for row in alone if row["ear"] == "right"}
+    assert of[500]["pta4_inferred_hz"] == [2000]
+    again = {f: (of[f]["confirmed_db_hl"], of[f]["confirmed_mark"]) for f in (500, 1000, 8000)}
+    assert again == {500: (None, None), 1000: (35.0, "measured"), 8000: (None, "no-response")}
+
 
 def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     examination = inferred_and_confirmed()
@@ -223,16 +225,6 @@ def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     assert row["inferred_right"].split("; ")[1] == f"2000 {found.threshold_db_hl:.1f} {band}"
     assert row["confirmed_right"] == "1000 35; 8000 no-response"
     assert (row["inferred_left"], row["confirmed_left"]) == ("", "")
-
-
-def test_parquet_keeps_what_was_confirmed_apart_from_the_thresholds() -> None:
-    table = parquet_rows(inferred_and_confirmed())
-    rows = {row["frequency_hz"]: row for row in table if row["ear"] == "right"}
-
-    assert rows[500]["pta4_inferred_hz"] == [2000]
-    assert (rows[1000]["confirmed_db_hl"], rows[1000]["confirmed_mark"]) == (35.0, "measured")
-    assert (rows[8000]["confirmed_db_hl"], rows[8000]["confirmed_mark"]) == (None, "no-response")
-    assert rows[500]["confirmed_mark"] is None
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@"])

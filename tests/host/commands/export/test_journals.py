@@ -66,7 +66,7 @@ def test_fhir_of_many_has_the_bytes_of_one_document_and_each_resource_once() -> 
     bundle = json.loads(content)
     names = [entry["fullUrl"] for entry in bundle["entry"]]
 
-    assert content == _dump(bundle)
+    assert content == _dump(bundle) == sessions.as_fhir(examinations)
     assert len(names) == len(set(names)) > 150
     alone = [e for of in examinations for e in json.loads(sessions.as_fhir([of]))["entry"]]
     assert {entry["fullUrl"]: entry for entry in alone} == {

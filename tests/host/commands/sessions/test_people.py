@@ -185,6 +185,9 @@ def test_only_what_was_asked_both_times_is_compared() -> None:
 def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
     first, last = posterior([30.0] * 4), posterior([33.0] * 4)
     assert change_between(first, last) == change_between(first, last)
+
+
+def test_a_threshold_scatters_more_above_4_khz() -> None:
     assert [refit_sd_db(f) for f in (3000, 4000, 6000)] == [2.5, 2.5, 4.0]
 
 
