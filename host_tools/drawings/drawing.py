@@ -100,17 +100,11 @@ def in_style(salt: str = "gp-pta", **more: Any) -> Any:
     return matplotlib.rc_context(settings)
 
 
-def drawable(text: str) -> tuple[str, list[str]]:
-    """Return a text as this machine can draw it, and the fonts that have its letters.
+def drawable_with(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text as this machine can draw it, and the files of the fonts, by their names.
 
     A letter that is in no font here is written as its number, <U+60A3>.
     """
-    shown, found = drawable_with(text)
-    return shown, [*found]
-
-
-def drawable_with(text: str) -> tuple[str, dict[str, str]]:
-    """Return a text as this machine can draw it, and the files of the fonts, by their names."""
     known = _files_by_font()
     fonts, missing = {FONT: known[FONT]}, set(text) - _letters(known[FONT]) - LAID_OUT
     for font, file in known.items() if missing else []:

@@ -27,7 +27,6 @@ def show_paper(screen: "Console", paper: Paper, shown: Shown, *, details: bool =
 
 
 def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) -> None:
-    """Print sections in order, each after an empty line."""
     for section in sections:
         blocks = [each for each in section["blocks"] if _is_shown(each, shown)]
         if not blocks:

@@ -118,5 +118,4 @@ def by_number(name: str) -> tuple[list[Any], str]:
 
 
 def path_by_number(path: Path) -> tuple[list[Any], str]:
-    """Return the same key of the paths in one directory."""
     return by_number(path.name)

@@ -26,8 +26,7 @@ from host_tools.commands.export.examination import read_examination
 from host_tools.commands.prescribe.from_session import Waived, source_of_session
 from host_tools.commands.prescribe.paper import Sheet
 from host_tools.commands.prescribe.prescription import Prescription
-from host_tools.commands.replay.what_if.comparison import Comparison
-from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.replay.what_if import Comparison, Supposition
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.papers import Shown as InLanguage
 from host_tools.papers.html import sections_as_html

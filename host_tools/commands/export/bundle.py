@@ -273,7 +273,6 @@ class _Writer:
         return clock + breaks + [f"waited {at}: {say(why)}" for at, why in self._of.waits]
 
     def _status(self, ears: Sequence[DocumentEar]) -> str:
-        """Return whether what is said of these ears is final."""
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
         final = is_final(

@@ -89,7 +89,6 @@ class DocumentSession:
 
     @property
     def gaps(self) -> Sequence[JsonObject]:
-        """Return the air-bone gaps of each ear that has some."""
         return self.record.get("air_bone_gaps", ())  # type: ignore[no-any-return]
 
     def gap_at(self, ear: str, frequency_hz: int) -> JsonObject | None:

@@ -78,7 +78,6 @@ def loss_words(gaps: GapsRecord) -> str:
 
 
 def loss_notes(gaps: Iterable[GapsRecord]) -> list[str]:
-    """Return in English the type of loss of each ear, and what its gaps want."""
     found, english = [*gaps], language_of(ENGLISH)
     return [english.say(each) for each in (*loss_rows(found), *gap_remarks(found))]
 

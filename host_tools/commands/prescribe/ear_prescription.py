@@ -86,7 +86,6 @@ class EarPrescription:
 
     @property
     def threshold_db_hl(self) -> FloatArray:
-        """Return the thresholds that all else was taken from."""
         return self.given.point_db_hl
 
     @property

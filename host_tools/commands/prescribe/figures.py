@@ -150,7 +150,6 @@ def _with_band(name: str, found: Banded) -> dict[str, FloatArray]:
 
 
 def _tuning_as_json(fit: Fit, *, has_bands: bool) -> dict[str, Any]:
-    """Return what a person's tuning of the fit begins with."""
     ranges_db, prior_sd_db = fit.ranges_db(), fit.prior_sd_db()
     return {
         dimension.name: {

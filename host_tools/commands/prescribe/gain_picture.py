@@ -29,7 +29,7 @@ from host_tools.drawings.drawing import (
     TEXT_AS_TEXT,
     WIDE_MARKER,
     WIDE_SIGN,
-    drawable,
+    drawable_with,
     in_style,
     new_figure,
     svg_of,
@@ -138,7 +138,6 @@ def _as_prescribed(ear: EarPrescription, fitted: EarFit) -> bool:
 
 
 def _curves(axes: "Axes", fitted: EarFit, colour: str) -> None:
-    """Draw the gains for three levels of speech, and the most gain."""
     x = np.log2(fitted.table.center_hz)
     for level_db_spl, dashes in DASHES.items():
         width = 1.5 if level_db_spl == CONVERSATION_DB_SPL else 1.0
@@ -217,7 +216,9 @@ def _legend(
         entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own-discomfort")))
     else:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-gain")))
-        label, fonts = drawable(say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS])
+        other = say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS]
+        label, found = drawable_with(other)
+        fonts = [*found]
         entries.append(Line2D([], [], color=ORANGE, label=label))
     if any(ear.given.wide_db for ear in ears):
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less-sure")))

@@ -28,7 +28,7 @@ from host_tools.recordings.seals import NOT_SEALED, read_keys
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from host_tools.commands.replay.what_if.supposition import Supposition
+    from host_tools.commands.replay.what_if import Supposition
 
 EXAMPLE = """\
 examples:
@@ -142,7 +142,7 @@ def _replay_session(
     supposed: "Supposition | None",
     asked: argparse.Namespace,
 ) -> int:
-    from host_tools.commands.replay.what_if.comparison import Comparison
+    from host_tools.commands.replay.what_if import Comparison
     from host_tools.recordings.recorded_session import replay_session
 
     if supposed is None and asked.picture is not None:
@@ -159,7 +159,7 @@ def _replay_session(
     elif asked.picture is not None:
         raise HostError(f"--picture draws two models; {path} was begun with --prior {asked.prior}")
     if comparison is not None and asked.picture is not None:
-        from host_tools.commands.replay.what_if.audiogram_pair import draw_comparison
+        from host_tools.commands.replay.what_if_picture import draw_comparison
 
         draw_comparison(comparison, verdict.calibration, asked.picture)
     if asked.json:
@@ -188,7 +188,7 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
 def _supposition(asked: argparse.Namespace) -> "Supposition | None":
     if not _supposes(asked):
         return None
-    from host_tools.commands.replay.what_if.supposition import Supposition
+    from host_tools.commands.replay.what_if import Supposition
 
     return Supposition.of(asked.profile, asked.prior, asked.noise)
 

@@ -121,7 +121,6 @@ def drawn_tones(ear: EarResult, session: ReplayedSession) -> list[Trial]:
 
 
 def asked_tones(tested: EarTest) -> list[Presentation]:
-    """Return the tones whose answers count."""
     answered = [each.presentation for each in tested.observations]
     return [each for each in answered if each.is_asked]
 

@@ -133,7 +133,6 @@ def _program_data(report: SessionReport, history: History) -> dict[str, Any]:
 
 
 def _words_of_steps(source: Source, shown: Shown) -> dict[str, str]:
-    """Return the sentences of the page's program, and the words that these are filled with."""
     sentences = shown.language.sentences
     tested = {ear.route for ear in source.ears}
     routes = [route for route in ROUTES if route.kind is BY_AIR or route in tested]

@@ -53,7 +53,6 @@ class SessionReport:
         return audiogram_as_json(ear, self.source, self.session, self.shown)
 
     def on_paper(self) -> Shown:
-        """Return what is shown with pictures."""
         drawings = {
             str(ear.route): drawing_js.svg_for_paper(self.audiogram(ear), self.drawing_words)
             for ear in self.source.drawn
@@ -61,7 +60,6 @@ class SessionReport:
         return replace(self.shown, drawings=drawings, mark=draw_mark)
 
     def in_characters(self) -> Shown:
-        """Return what is shown with audiograms in characters."""
         unit = axis_unit(nominal=self.source.nominal)
         drawings = {}
         for ear in self.source.drawn:

@@ -210,7 +210,6 @@ class Person:
         return [visit for visit in self.visits if ear in visit.posteriors and not visit.nominal]
 
     def comparisons(self) -> list[Comparison]:
-        """Return the comparisons of both ears, as far as there are any."""
         found = (self.comparison(ear) for ear in EARS)
         return [each for each in found if each is not None]
 

@@ -36,7 +36,6 @@ Point = tuple[float, ShownThreshold, bool]
 
 
 def people_page(people: Sequence[Compared], language: str) -> str:
-    """Return a page of people, each with what came of their ears."""
     shown = Shown(language)
     heading = shown.say(row("people-heading"))
     title = shown.say(name_row(people[0][0])) if len(people) == 1 else heading
@@ -63,7 +62,6 @@ def _sections(
 
 
 def _charts(visits: Sequence[Visit], nominal: bool, shown: Shown) -> str:
-    """Draw the thresholds at each frequency over time."""
     span = (min(visit.at for visit in visits), max(visit.at for visit in visits))
     first, last = (visits[i].entry.started[:4] for i in (0, -1))
     figures = ""

@@ -109,6 +109,11 @@ def _gather(value: Any, name: str, row: int, found: list[Leaf], rows: Iterator[i
 
 
 NAMED_OFTEN: Final = 3  # so many levels stand under a name that is one of levels
+# Names of what follows from levels in dB HL alone.
+FOLLOWS: Final = (
+    "pta#_db_hl", "pta#.level_db_hl", "pta#_low_db_hl", "grade", "loss", "bone_gaps", "gap_low",
+    "gap_inferred", "gap_db_",
+)  # fmt: skip
 LEVEL_DB: Final = 0.051  # a format may have a tenth
 
 
@@ -136,9 +141,7 @@ def call_nominal_levels_nominal(encode: Encode) -> None:
         assert any("nominal" in str(leaf.value) for leaf in told)
         values = [leaf for leaf in told if re.search("dB HL|air-bone gap", str(leaf.value))]
         assert values == []
-        follows = ("pta#_db_hl", "pta#.level_db_hl", "pta#_low_db_hl", "grade", "loss")
-        follows += ("bone_gaps", "gap_low", "gap_inferred", "gap_db_")
-        assert [leaf for leaf in told if any(name in leaf.name for name in follows)] == []
+        assert [leaf for leaf in told if any(name in leaf.name for name in FOLLOWS)] == []
 
 
 def have_only_what_was_asked(encode: Encode) -> None:

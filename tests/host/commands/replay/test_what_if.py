@@ -13,9 +13,8 @@ from firmware_py.journal import read_journal
 from firmware_py.platform.own_prior import OwnPrior, path_of
 from firmware_py.terms.person import Person
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet, draw_ears
-from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
-from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.replay.what_if import Comparison, Estimate, Row, Supposition
+from host_tools.commands.replay.what_if_picture import comparison_sheet, draw_ears
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import replay_session

@@ -12,7 +12,7 @@ from firmware_py.terms.outcomes import MaskingMark
 from firmware_py.terms.shown_threshold import Kind
 from host_tools import drawing_js
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.replay.what_if.comparison import Comparison, EarComparison, Estimate, Row
+from host_tools.commands.replay.what_if import Comparison, EarComparison, Estimate, Row
 from host_tools.papers import Shown
 from host_tools.papers.pdf import write_paper
 
