@@ -24,13 +24,7 @@ from host_tools.commands.sessions.change import (
     bounds_between,
     change_between,
 )
-from host_tools.commands.sessions.choice import (
-    Contradiction,
-    Placed,
-    clock_was_set,
-    contradictions,
-    in_order,
-)
+from host_tools.commands.sessions.choice import clock_was_set, contradictions, in_order
 from host_tools.commands.sessions.entry import TUNING, Entry
 from host_tools.errors import HostError
 from host_tools.recordings.doubles import without_doubles
@@ -156,9 +150,9 @@ class Person:
     convention: str = FIFTY_PERCENT  # of all thresholds and means
 
     @property
-    def contradictions(self) -> list[Contradiction]:
+    def contradictions(self) -> list[tuple[Entry, Entry]]:
         """Return where dates and numbers of sessions contradict one another."""
-        return contradictions([Placed(visit.entry, visit.at) for visit in self.visits])
+        return contradictions(visit.entry for visit in self.visits)
 
     @property
     def asked(self) -> list[Difference]:
@@ -220,7 +214,7 @@ class Person:
             "alike": [*self.alike],
             "asked": [each.reason.to_record() for each in self.asked],
             "contradictions": [
-                {"first": each.first.name, "last": each.last.name} for each in self.contradictions
+                {"first": first.name, "last": last.name} for first, last in self.contradictions
             ],
             "refused": [
                 {
@@ -280,8 +274,8 @@ def people_of(
         [words for _, words in good.left_out], good.doubted, _words_of_broken(directory, entries)
     )
     placed = in_order(good.kept)
-    at = {each.entry.name: each.at for each in placed}
-    for entry in watch([each.entry for each in placed], len(placed), "reading"):
+    at = {entry.name: when for entry, when in placed}
+    for entry in watch([entry for entry, _ in placed], len(placed), "reading"):
         try:
             visit = _read(directory, entry, at[entry.name])
         except HostError as error:
