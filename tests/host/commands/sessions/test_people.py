@@ -44,7 +44,7 @@ from host_tools.commands.sessions.people_paper import history, method_row, remar
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.export.sessions import session_with_bone, with_vibrator
-from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
+from tests.host.commands.sessions.clinic import WORSE_DB, people_in, write_clinic
 from tests.host.journals import GOLDEN, GpPta, on_day, rewrite, write_again
 from tests.host.reports import check_said
 
@@ -74,11 +74,6 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def as_they_are(items: Iterable[Entry], _total: int, _words: str) -> Iterable[Entry]:
     return items
-
-
-def people_in(directory: Path) -> dict[str, Person]:
-    found, _ = people_of(directory, entries_in(directory), as_they_are)
-    return {person.identifier: person for person in found}
 
 
 def entries_in(directory: Path) -> list[Entry]:
