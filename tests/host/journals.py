@@ -20,6 +20,7 @@ from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.platform.version import full_version
 from firmware_py.session.boards import serial_of
+from firmware_py.sessions.archive import recorded_result
 from firmware_py.sessions.session_course import RESUMED
 from firmware_py.terms.reasons import Reason
 from host_tools.commands.report.history import History
@@ -196,7 +197,7 @@ class NoSteps(History):
 @cache
 def recorded_remarks() -> set[Reason]:
     """Return every reason that the golden sessions recorded."""
-    results = [session_of(each).result for each in GOLDEN.glob("*.journal")]
+    results = [recorded_result(each).result for each in GOLDEN.glob("*.journal")]
     ears = [ear for result in results for ear in result.ears]
     return {
         *(remark for result in results for remark in result.remarks),
