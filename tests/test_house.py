@@ -136,7 +136,7 @@ READS: dict[str, str] = {
     "host_tools/papers/html.py": "the program's own",
     "host_tools/devices/patience.py": "the system's",
     "host_tools/research/study/program.py": "the program's own",
-    "host_tools/drawings/symbols.py": "the program's own",
+    "host_tools/drawings/drawing.py": "the program's own",
 }
 
 

@@ -47,21 +47,9 @@ class Catalogue:
     tables: Mapping[str, Mapping[str, str]]
 
     def say(self, place: str, key: str, /, **parts: str) -> str:
-        """Return a sentence.
+        """Return the sentence of a key in a table, filled in by the names in braces.
 
-        Parameters
-        ----------
-        place : str
-            The table.
-        key : str
-            The sentence in it.
-        parts : str
-            What is filled in, by the name in braces; numbers as `spell` writes them.
-
-        Raises
-        ------
-        KeyError
-            There is no such sentence, or a part of it is not given.
+        Numbers are given as `spell` writes them. What is not there is a `KeyError`.
         """
         table = self.tables[place]
         if key not in table:
@@ -105,13 +93,7 @@ class Catalogue:
 
 @cache
 def catalogue_of(language: str) -> Catalogue:
-    """Return the sentences of a language.
-
-    Raises
-    ------
-    HostError
-        The language is not among `LANGUAGES`.
-    """
+    """Return the sentences of a language of `LANGUAGES`; `HostError` of another."""
     if language not in LANGUAGES:
         raise HostError(f"the language is {language!r}; allowed are {', '.join(LANGUAGES)}")
     told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
@@ -135,13 +117,7 @@ def has_words(sentence: str) -> bool:
 
 @cache
 def language_of(language: str) -> Language:
-    """Return what says reasons and rows in a language; what it lacks is said in English.
-
-    Raises
-    ------
-    HostError
-        The language is not among `LANGUAGES`.
-    """
+    """Return what says reasons and rows in a language; what it lacks is said in English."""
     catalogue = catalogue_of(language)
     sentences = {
         code: _set(code, sentence)
@@ -153,14 +129,7 @@ def language_of(language: str) -> Language:
 
 
 def add_language_argument(p: argparse.ArgumentParser, of_what: str) -> None:
-    """Add --language to a command.
-
-    Parameters
-    ----------
-    p : ArgumentParser
-    of_what : str
-        Ends the help: what comes out in the language.
-    """
+    """Add --language to a command; `of_what` says in its help what comes out in the language."""
     names = ", ".join(f"{code} {name}" for code, name in LANGUAGES.items())
     p.add_argument(
         "--language", choices=tuple(LANGUAGES), default=ENGLISH,

@@ -11,8 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from host_tools.catalogue import Catalogue
-from host_tools.drawings.drawing import FONT
-from host_tools.drawings.symbols import ear_colour, table_as_json
+from host_tools.drawings.drawing import FONT, ear_colour, table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
 NAMES: Final = ("drawAudiogram", "drawMark", "xOf", "yOf")
@@ -31,10 +30,7 @@ def inline_script() -> str:
 def svg_for_paper(data: Mapping[str, Any], words: Mapping[str, str]) -> str:
     """Return an audiogram of one ear as an SVG element; its words are text.
 
-    Parameters
-    ----------
-    data, words : mapping
-        As `drawAudiogram` takes them.
+    It takes what `drawAudiogram` takes.
     """
     import quickjs
 
@@ -51,7 +47,6 @@ def paper_words(catalogue: Catalogue, *, nominal: bool) -> dict[str, str]:
 
 
 def sheet() -> str:
-    """Return the style sheet of a page that a command writes, with the colours of the drawing."""
     return _content("sheet.css")
 
 

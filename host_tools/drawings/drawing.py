@@ -1,7 +1,9 @@
-"""How pictures are drawn: one style, and files with the same bytes every time."""
+"""How pictures are drawn: the table of symbols that all share, one style, the same bytes."""
 
+import json
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,12 +11,32 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from firmware_py.terms.route import LEFT, RIGHT
-from host_tools.drawings.symbols import ear_colour
 from host_tools.files import file_to_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+
+@cache
+def symbol_table() -> dict[str, Any]:
+    """Return the table of `symbols.json`, which says itself what is in it."""
+    read: dict[str, Any] = json.loads(
+        (files("host_tools") / "symbols.json").read_text(encoding="utf-8")
+    )
+    return read
+
+
+def table_as_json() -> str:
+    """Return the table as JSON that cannot end an element of HTML that it stands in."""
+    shared = {name: value for name, value in symbol_table().items() if name != "about"}
+    return json.dumps(shared, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def ear_colour(ear: str) -> str:
+    colour: str = symbol_table()["ears"][ear]["colour"]
+    return colour
+
 
 # Okabe & Ito 2008: people with any colour vision can tell these apart.
 BLUE: Final = "#0072B2"
@@ -62,7 +84,6 @@ LAID_OUT: Final = frozenset("\n")  # it breaks a line, and needs no letter
 
 
 def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
-    """Return an empty figure that needs no screen; draw and save it within `in_style`."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
@@ -71,12 +92,7 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
 def in_style(salt: str = "gp-pta", **more: Any) -> Any:
     """Return the context in which a picture is drawn and saved.
 
-    Parameters
-    ----------
-    salt : str
-        Varies the names in SVG.
-    **more
-        Settings of Matplotlib that differ from those of `STYLE`.
+    The salt varies the names in an SVG; `more` are settings of Matplotlib that differ from `STYLE`.
     """
     import matplotlib
 
@@ -84,17 +100,11 @@ def in_style(salt: str = "gp-pta", **more: Any) -> Any:
     return matplotlib.rc_context(settings)
 
 
-def drawable(text: str) -> tuple[str, list[str]]:
-    """Return a text as this machine can draw it, and the fonts that have its letters.
+def drawable_with(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text as this machine can draw it, and the files of the fonts, by their names.
 
     A letter that is in no font here is written as its number, <U+60A3>.
     """
-    shown, files = drawable_with(text)
-    return shown, [*files]
-
-
-def drawable_with(text: str) -> tuple[str, dict[str, str]]:
-    """Return a text as this machine can draw it, and the files of the fonts, by their names."""
     known = _files_by_font()
     fonts, missing = {FONT: known[FONT]}, set(text) - _letters(known[FONT]) - LAID_OUT
     for font, file in known.items() if missing else []:

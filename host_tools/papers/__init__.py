@@ -21,34 +21,22 @@ SVG: Final = "<svg"  # so a drawing begins
 
 
 def no_mark(_mark: Mark) -> str:
-    """Draw no mark."""
     return NO_TEXT
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a renderer has beside a paper.
+    """What a renderer has beside a paper."""
 
-    Parameters
-    ----------
-    name : str
-        Of the language, one of `LANGUAGES`.
-    heading : Heading
-        What was typed on the host.
-    drawings : mapping of str to str
-        By route, or by the name of a figure; each an SVG, or for a page HTML.
-    mark : callable
-        Returns a mark of a legend: an SVG, a sign, or "" of one that is not drawn.
-    """
-
-    name: str = ENGLISH
-    heading: Heading = NO_HEADING
+    name: str = ENGLISH  # of the language, one of `LANGUAGES`
+    heading: Heading = NO_HEADING  # what was typed on the host
+    # By route, or by the name of a figure; each an SVG, or for a page HTML.
     drawings: Mapping[str, str] = field(default_factory=dict)
+    # Returns a mark of a legend: an SVG, a sign, or "" of one that is not drawn.
     mark: Callable[[Mark], str] = no_mark
 
     @property
     def language(self) -> Language:
-        """Return what says rows."""
         return language_of(self.name)
 
     def say(self, cell: Cell | None) -> str:

@@ -20,20 +20,19 @@ COLOURS: Final = {"right": "red", "left": "blue"}
 def show_paper(screen: "Console", paper: Paper, shown: Shown, *, details: bool = False) -> None:
     """Print a paper; `details`: with what stands behind it."""
     for name, style in (("headline", TITLE), ("standing", CALM if paper["final"] else ALARM)):
-        _line(screen, _say(paper[name], shown), style)
+        _line(screen, shown.say(paper[name]), style)
     show_sections(screen, [*paper["sections"], *(paper["details"] if details else ())], shown)
     _line(screen, "")
-    _line(screen, _say(paper["footer"], shown))
+    _line(screen, shown.say(paper["footer"]))
 
 
 def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) -> None:
-    """Print sections in order, each after an empty line."""
     for section in sections:
         blocks = [each for each in section["blocks"] if _is_shown(each, shown)]
         if not blocks:
             continue
         _line(screen, "")
-        if title := _say(section["title"], shown):
+        if title := shown.say(section["title"]):
             _line(screen, title, TITLE)
         for block in blocks:
             _BLOCKS.get(block["block"], _sentences)(screen, block, shown)
@@ -45,23 +44,19 @@ def _is_shown(block: Block, shown: Shown) -> bool:
     return bool(shown.heading.comments) if kind == "comments" else kind != "sign"
 
 
-def _say(cell: Cell | None, shown: Shown) -> str:
-    return shown.say(cell)
-
-
 def _line(screen: "Console", line: str, style: str = "") -> None:
     show(screen, line, style, soft_wrap=not screen.is_terminal)
 
 
 def _alarm(screen: "Console", block: Block, shown: Shown) -> None:
-    _line(screen, _say(block["headline"], shown), CALM if block["calm"] else ALARM)
-    if told := " ".join(_say(each, shown) for each in block["rows"]):
+    _line(screen, shown.say(block["headline"]), CALM if block["calm"] else ALARM)
+    if told := " ".join(shown.say(each) for each in block["rows"]):
         _line(screen, told)
 
 
 def _sentences(screen: "Console", block: Block, shown: Shown) -> None:
     for each in block.get("rows", ()):  # of a block of a later version there may be none
-        _line(screen, _say(each, shown))
+        _line(screen, shown.say(each))
 
 
 def _facts(screen: "Console", block: Block, shown: Shown) -> None:
@@ -72,7 +67,7 @@ def _facts(screen: "Console", block: Block, shown: Shown) -> None:
 def _audiograms(screen: "Console", block: Block, shown: Shown) -> None:
     for each in block["of"]:
         _line(screen, "")
-        _line(screen, _say(each["title"], shown), _colour(each["route"]))
+        _line(screen, shown.say(each["title"]), _colour(each["route"]))
         _drawing(screen, shown.drawings.get(each["route"], ""))
         _sentences(screen, each, shown)
 
@@ -89,7 +84,7 @@ def _drawing(screen: "Console", drawing: str) -> None:
 def _legend(screen: "Console", block: Block, shown: Shown) -> None:
     """Say what each mark means that the audiogram in characters has."""
     drawn = [(shown.mark(mark), meaning) for mark, meaning in block["entries"]]
-    entries = [f"{mark} {_say(meaning, shown)}" for mark, meaning in drawn if mark]
+    entries = [f"{mark} {shown.say(meaning)}" for mark, meaning in drawn if mark]
     if entries:
         _line(screen, LEGEND_GAP.join(entries))
 
@@ -105,9 +100,9 @@ def _table(screen: "Console", table: Table, shown: Shown) -> None:
     from rich.text import Text
 
     def text(cell: Cell) -> Text:
-        return Text(printable(_say(cell, shown).replace(NO_BREAK, " ")))
+        return Text(printable(shown.say(cell).replace(NO_BREAK, " ")))
 
-    _line(screen, _say(table["caption"], shown), _colour(table["of"]))
+    _line(screen, shown.say(table["caption"]), _colour(table["of"]))
     head, *columns = table["columns"]
     drawn = Drawn(box=None, pad_edge=False, collapse_padding=True, header_style=TITLE)
     drawn.add_column(text(head))
@@ -123,7 +118,7 @@ def _colour(route: str) -> str:
 
 
 def _comments(screen: "Console", block: Block, shown: Shown) -> None:
-    _line(screen, _say(block["title"], shown), TITLE)
+    _line(screen, shown.say(block["title"]), TITLE)
     _drawing(screen, shown.heading.comments)
 
 

@@ -14,23 +14,14 @@ from host_tools.terminal import NO_BREAK
 
 
 def escape(text: str) -> str:
-    """Return a text as a page has it."""
     return html.escape(NO_BREAK.join(map(printable, text.split(NO_BREAK))))
 
 
 def page_as_html(shown: Shown, title: str, sheet: str, body: str, script: str = "") -> str:
     """Return a page that needs nothing from outside.
 
-    Parameters
-    ----------
-    shown : Shown
-    title : str
-        In words; all that follows is of CSS, HTML and JavaScript.
-    sheet : str
-        What it adds to the style sheets of all pages.
-    body : str
-    script : str
-        The elements of its program; "": it has none.
+    The title is in words; all that follows is of CSS (beside that of all pages), HTML and
+    JavaScript, as elements.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     policy += "; script-src 'unsafe-inline'" if script else ""
@@ -52,7 +43,6 @@ def page_as_html(shown: Shown, title: str, sheet: str, body: str, script: str = 
 
 
 def style() -> str:
-    """Return the style sheet of papers; a page sets its colours."""
     return (files("host_tools.papers") / "paper.css").read_text(encoding="utf-8")
 
 

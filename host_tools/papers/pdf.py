@@ -30,21 +30,9 @@ PLAIN: Final = "level"  # the code of a measured threshold without a doubt
 
 
 def write_paper(paper: Paper, shown: Shown, path: Path, *, details: bool = False) -> None:
-    """Write a paper, in the format of the name's ending.
+    """Write a paper, in the format of the name's ending; `HostError` if it cannot be set.
 
-    Parameters
-    ----------
-    paper : dict
-    shown : Shown
-    path : Path
-        A name in one of `ENDINGS`. A PDF has pages of A4, a picture one sheet as long as it needs.
-    details : bool
-        Whether the details stand behind it.
-
-    Raises
-    ------
-    HostError
-        It cannot be set or written.
+    A PDF has pages of A4, a picture one sheet as long as it needs.
     """
     content = set_paper(paper, shown, path.suffix, details=details)
     write_bytes(path, content)
@@ -75,7 +63,7 @@ def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False)
 
 def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[str, Any]:
     """Return what Typst is given: a paper with all of its rows in words."""
-    heads = {name: _say(paper[name], shown) for name in ("headline", "standing", "footer")}
+    heads = {name: shown.say(paper[name]) for name in ("headline", "standing", "footer")}
     return {
         **heads,
         "title": shown.title_of(paper),
@@ -88,7 +76,7 @@ def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[st
 
 def _section(section: Section, shown: Shown) -> dict[str, Any]:
     blocks = [_block(each, shown) for each in section["blocks"]]
-    return {"title": _say(section["title"], shown), "blocks": blocks}
+    return {"title": shown.say(section["title"]), "blocks": blocks}
 
 
 def _block(block: Block, shown: Shown) -> Block:
@@ -113,7 +101,7 @@ def _block(block: Block, shown: Shown) -> Block:
 def _in_words(value: Any, shown: Shown) -> Any:
     if isinstance(value, dict):
         if "code" in value or "typed" in value:
-            return _say(value, shown)
+            return shown.say(value)
         return {name: _in_words(each, shown) for name, each in value.items()}
     return [_in_words(each, shown) for each in value] if isinstance(value, list) else value
 
@@ -138,17 +126,13 @@ def _table(table: Table, shown: Shown) -> dict[str, Any]:
     for place, (name, cells) in enumerate(table["rows"]):
         main = place < table["main"]
         rows.append({
-            "cells": [_say(each, shown) for each in (name, *cells)],
+            "cells": [shown.say(each) for each in (name, *cells)],
             "bold": [main, *(main and _is_plain(each) for each in cells)],
             "colour": _colour(table["of"]) if main else INK,
             "small": not main,
         })  # fmt: skip
-    columns = [_say(each, shown) for each in table["columns"]]
-    return {"caption": _say(table["caption"], shown), "columns": columns, "rows": rows}
-
-
-def _say(cell: Cell | None, shown: Shown) -> str:
-    return shown.say(cell)
+    columns = [shown.say(each) for each in table["columns"]]
+    return {"caption": shown.say(table["caption"]), "columns": columns, "rows": rows}
 
 
 def _is_plain(cell: Cell) -> bool:

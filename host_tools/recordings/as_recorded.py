@@ -27,12 +27,7 @@ class KnownThresholds(Protocol):
 
 
 class RecordedThresholds:
-    """The thresholds that a result has, at its own frequencies; a limit where there is no number.
-
-    Parameters
-    ----------
-    found : EarResult
-    """
+    """The thresholds of a result, at its own frequencies; a limit where there is no number."""
 
     def __init__(self, found: EarResult) -> None:
         self._known = {
@@ -44,11 +39,9 @@ class RecordedThresholds:
         }
 
     def threshold(self, frequencies_hz: Sequence[float]) -> tuple[Array, Array]:
-        """Return mean and SD at frequencies of the result, dB HL and dB, (m,) each."""
         mean_db_hl, sd_db = zip(*(self._known[int(hz)] for hz in frequencies_hz), strict=True)
         return np.array(mean_db_hl, dtype=np.float64), np.array(sd_db)
 
     def joint_threshold(self, frequencies_hz: Sequence[float]) -> Mixture:
-        """Return a mixture of one component: weight (1,), mean (1, m), covariance (1, m, m)."""
         mean_db_hl, sd_db = self.threshold(frequencies_hz)
         return np.ones(1), mean_db_hl[None], np.diag(np.square(WIDER * sd_db))[None]

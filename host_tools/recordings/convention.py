@@ -10,7 +10,6 @@ WORDS: Final = {"50": FIFTY_PERCENT, "clinical": CLINICAL_ASCENDING}
 
 
 def add_convention_argument(p: argparse.ArgumentParser) -> None:
-    """Add the option; its value is one of `CONVENTIONS`, or None."""
     p.add_argument(
         "--convention",
         type=_convention,

@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from firmware_py.journal import is_unbroken
+from firmware_py.journal.records import LineError
 from firmware_py.platform.data_directory import session_number
+from firmware_py.sessions.archive import Ends, read_ends, read_whole
+from firmware_py.sessions.session_record import SessionRecordError
 
 T = TypeVar("T")
 
@@ -72,3 +76,18 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
 
 def _last(session: About) -> tuple[bool, bool]:
     return not session.finished, session_number(Path(session.name)) != session.session
+
+
+def ends_of(path: Path) -> Ends:
+    """Return the beginning and the end of a journal, and check every line between.
+
+    Errors are an `OSError` if it cannot be read, a `JournalError` if it is none or damaged, and a
+    `SessionRecordError` if header or result are not those of a session.
+    """
+    try:
+        ends = read_ends(path)
+        if is_unbroken(path):
+            return ends
+    except (LineError, SessionRecordError):
+        pass  # reading all of it tells what is wrong
+    return read_whole(path)

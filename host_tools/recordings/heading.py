@@ -51,22 +51,10 @@ class Heading:
         return day.year - born.year - before
 
     def check(self, path: Path | None, person: Person, tested: str) -> None:
-        """Refuse an identifier or a birth date that is not that of who was tested.
+        """Refuse, `HostError`, an identifier or a birth date that is not that of who was tested.
 
-        Parameters
-        ----------
-        path : Path
-            The heading's file, for the message.
-        person : Person
-            As the device was told.
-        tested : str
-            When, ISO 8601.
-
-        Raises
-        ------
-        HostError
-            The identifier is another one; or the birth date lies after the test, or makes another
-            age than the device was told.
+        A birth date is not if it lies after the test, or makes another age than the device was
+        told.
         """
         own = person.identifier or ""
         if self.identifier and compose(self.identifier) != own:
@@ -99,13 +87,7 @@ def add_heading_argument(p: argparse.ArgumentParser, of: str) -> None:
 
 
 def read_heading(path: Path | None) -> Heading:
-    """Read a heading; without a file it is empty.
-
-    Raises
-    ------
-    HostError
-        It cannot be read, or says what no heading has.
-    """
+    """Read a heading, without a file an empty one; `HostError` if it says what no heading has."""
     if path is None:
         return NO_HEADING
     try:

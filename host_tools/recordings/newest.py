@@ -1,19 +1,20 @@
-"""Find the newest session, for a command that was given no journal."""
+"""The order of journals by the numbers in their names, and the newest of them."""
 
 import argparse
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
-from host_tools.recordings.names import path_by_number
 from host_tools.terminal import say_aside
 
+NUMBER: Final = re.compile(r"([0-9]+)")
 JOURNALS: Final = "session-*.journal"
 TUNINGS: Final = "tuning-*.journal"
 SESSIONS: Final = Path("sessions")  # where the pages have the firmware put them
@@ -24,14 +25,12 @@ _DEFAULT: Final = "(default: the newest in the directory sessions, else of demo 
 
 
 def add_journal_argument(p: argparse.ArgumentParser) -> None:
-    """Add the journal, which may be left out."""
     p.add_argument(
         "journal", type=Path, nargs="?", help=f"of a session {_DEFAULT}"
     )  # fmt: skip
 
 
 def add_journals_argument(p: argparse.ArgumentParser) -> None:
-    """Add the journals, which may be left out."""
     p.add_argument(
         "journals", type=Path, nargs="*", metavar="JOURNAL",
         help=f"of a session; or a directory, for the journals in it {_DEFAULT}",
@@ -42,12 +41,7 @@ def journal_or_newest(named: Path | None) -> Path:
     """Return the journal that was named, or else the newest session, and say which that is.
 
     Sessions in the directory `SESSIONS` come before those of demonstrations. So nobody takes a
-    simulated listener for a person who was tested here.
-
-    Raises
-    ------
-    HostError
-        If there is none.
+    simulated listener for a person who was tested here. If there is none, it is a `HostError`.
     """
     if named is not None:
         return named
@@ -64,12 +58,7 @@ def journal_or_newest(named: Path | None) -> Path:
 def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[Path]:
     """Return the journals that were named, those of a directory by name, or the newest session.
 
-    `tunings`: those of a directory, too.
-
-    Raises
-    ------
-    HostError
-        If there is none, or a directory has none or cannot be read.
+    `tunings`: those of a directory, too. A directory without any is a `HostError`.
     """
     if not named:
         return [journal_or_newest(None)]
@@ -119,3 +108,14 @@ def _is_started(journal: Path) -> bool:
     except JournalError:  # the command that reads it says what is wrong
         return True
     return True
+
+
+def by_number(name: str) -> tuple[list[Any], str]:
+    """Return the key by which names are sorted: session-1000000 comes after session-999999."""
+    parts: list[Any] = NUMBER.split(name)  # a text, a number, a text, ...
+    parts[1::2] = map(int, parts[1::2])
+    return parts, name
+
+
+def path_by_number(path: Path) -> tuple[list[Any], str]:
+    return by_number(path.name)

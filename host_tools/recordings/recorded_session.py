@@ -114,7 +114,6 @@ class RecordedSession:
 
     @property
     def masked(self) -> bool:
-        """Return whether there was noise with any tone."""
         actions = (record.get("action") for record in self.recovered.records)
         return any(isinstance(each, dict) and each.get("what") == Mask.WHAT for each in actions)
 
@@ -124,17 +123,10 @@ class RecordedSession:
 
     @property
     def calibration(self) -> CalibrationInForce:
-        """Return the calibration as it was on the last day of the session."""
         return self.course.calibration(self.header.calibration)
-
-    @property
-    def simulated(self) -> bool | None:
-        """Return whether a program answered in the place of a listener; None: nobody knows."""
-        return self.header.is_simulated(self.result)
 
     @cached_property
     def course(self) -> Course:
-        """Return when it was, and where it was broken off."""
         told = inputs_and_outputs(self.header, self.recovered.records)
         return Course.of(self.header, told)
 
@@ -153,7 +145,6 @@ class RecordedSession:
         return self.recorded
 
     def thresholds_of(self, found: EarResult) -> KnownThresholds:
-        """Return what is known of the thresholds of the ear of a result."""
         return RecordedThresholds(found)
 
 
@@ -166,7 +157,6 @@ class ReplayedSession(RecordedSession):
 
     @property
     def test(self) -> HearingTest:
-        """Return the test after the last input."""
         return self.state.test
 
     @property
@@ -176,21 +166,18 @@ class ReplayedSession(RecordedSession):
 
     @property
     def calibration(self) -> CalibrationInForce:
-        """Return the calibration as it was on the last day of the session."""
         if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
             return self.header.calibration
         return super().calibration
 
     @property
     def complete(self) -> bool:
-        """Return whether the session came to its end, and all of it is there."""
         return super().complete and not self.state.pending
 
     def _result(self) -> SessionResult:
         return self.recorded or self.test.result()
 
     def thresholds_of(self, found: EarResult) -> KnownThresholds:
-        """Return what is known of the thresholds of the ear of a result."""
         return self.test.ears[found.route].estimator
 
     def trials_of(self, route: Route) -> list[Trial]:
@@ -200,17 +187,8 @@ class ReplayedSession(RecordedSession):
 def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSession:
     """Read a journal: replayed, or as it was recorded if another version replays it.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    watch : callable, optional
-        Called after each trial.
-
-    Raises
-    ------
-    HostError
-        As of `replay_session`; or it is not finished, and only another version goes on with it.
+    `watch` is called after each trial. Errors are those of `replay_session`; or that it is not
+    finished, and only another version goes on with it.
     """
     recovered, damage = good_records(path)
     header = _header(path, recovered)
@@ -240,25 +218,13 @@ def replay_session(
     brought: Sequence[OwnPrior] = (),
     keys: Sequence[SealKey] = (),
 ) -> ReplayedSession:
-    """Read a journal and feed it through the procedure.
+    """Read a journal and feed it through the procedure; `watch` is called after each trial.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    watch : callable, optional
-        Called after each trial.
-    brought : sequence of OwnPrior
-        Priors that it may have begun with, beside those that are kept with the journals.
-    keys : sequence of SealKey
-        For the seals of one that is not replayed.
-
-    Raises
-    ------
-    HostError
-        If the file is no journal, or only another version replays it, or its prior is not to be
-        had; an `UnstartedError` if nothing had been recorded in it; a `NonsenseError` if it says
-        what no session of this version wrote.
+    It may have begun with a prior that is `brought`, beside those that are kept with the journals;
+    the keys are for the seals of one that is not replayed. A `HostError` says that the file is no
+    journal, or only another version replays it, or its prior is not to be had; an `UnstartedError`,
+    that nothing had been recorded in it; a `NonsenseError`, that it says what no session of this
+    version wrote.
     """
     recovered, damage = good_records(path)
     header = _header(path, recovered)
@@ -274,13 +240,15 @@ def _feed(
     """Feed good records through the procedure; errors as of `replay_session`."""
     path, trials = recovered.path, list[Trial]()
 
-    def keep(test: HearingTest, trial: Trial) -> None:
-        trials.append(trial)
-        watch(test, trial)
+    def keep(state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if isinstance(action, AnswerTold):
+                trials.append(_trial(state, action))
+                watch(state.test, trials[-1])
 
     try:
         find_prior = find_beside(path.parent, brought=brought)
-        state = replay(recovered.records, _Trials(keep), find_prior)
+        state = replay(recovered.records, keep, find_prior)
     except ReplayError as error:
         if isinstance(error.__cause__, OwnPriorError):
             raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
@@ -299,18 +267,9 @@ def not_replayed(recovered: Recovered, why: str, keys: Sequence[SealKey] = ()) -
 
 
 def read_true_session(path: Path) -> RecordedSession:
-    """Read a journal, and refuse one that is damaged or does not replay to what it records.
+    """Read a journal as `read_session`, and refuse, `HostError`, one that is damaged.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-
-    Raises
-    ------
-    HostError
-        As of `read_session`; or it is damaged, or this version recorded it and it does not replay
-        to what it records.
+    So is one that this version recorded and that does not replay to what it records.
     """
     session = read_session(path)
     if session.damage:
@@ -333,10 +292,7 @@ def _header(path: Path, recovered: Recovered) -> SessionHeader:
 def result_recorded(header: Header[Any, Any], recovered: Recovered) -> Any:
     """Return the result that a journal has, after a look at all of its records; None: none.
 
-    Raises
-    ------
-    NonsenseError
-        One of them says what no session wrote.
+    A record that says what no session wrote is a `NonsenseError`.
     """
     try:
         return result_in(inputs_and_outputs(header, recovered.records))
@@ -347,10 +303,7 @@ def result_recorded(header: Header[Any, Any], recovered: Recovered) -> Any:
 def good_records(path: Path) -> tuple[Recovered, str]:
     """Return the records of a journal up to where it is damaged, and how it is; "": it is not.
 
-    Raises
-    ------
-    HostError
-        It has none that could be replayed.
+    `HostError` if it has none that could be replayed.
     """
     if path.is_dir():
         raise HostError(
@@ -366,18 +319,6 @@ def good_records(path: Path) -> tuple[Recovered, str]:
         raise UnstartedError(str(error)) from None
     except JournalError as error:
         raise HostError(str(error)) from None
-
-
-class _Trials:
-    """Makes trials of the answers of a replay."""
-
-    def __init__(self, tell: TrialWatcher) -> None:
-        self._tell = tell
-
-    def __call__(self, state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
-        for action in actions:
-            if isinstance(action, AnswerTold):
-                self._tell(state.test, _trial(state, action))
 
 
 def _trial(state: HearingReplay, answer: AnswerTold) -> Trial:

@@ -59,7 +59,6 @@ class Verdict:
 
     @property
     def identical(self) -> bool:
-        """Return whether the session is finished and everything came out the same."""
         return self.code == IDENTICAL
 
     @property
@@ -103,9 +102,7 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
 
 def elsewhere(header: "Header[Any, Any]") -> str:
     """Say where a session comes out again that another version recorded; "" of this version's."""
-    if not header.is_of_another_version:
-        return ""
-    return header.replay_words
+    return header.replay_words if header.is_of_another_version else ""
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -6,14 +6,7 @@ from host_tools.recordings.recorded_session import RecordedSession
 
 
 def source_of(session: RecordedSession, convention: str | None = None) -> Source:
-    """Return a session as far as it may be told.
-
-    Parameters
-    ----------
-    session : RecordedSession
-    convention : str or None
-        Of its thresholds; None: that of its settings.
-    """
+    """Return a session as far as it may be told; in a convention, None: that of its settings."""
     test, result = session.test, session.result
     checks = {} if test is None else {
         ear.route: Checks.of(ear, test.ears[ear.route], test.given, test.settings)

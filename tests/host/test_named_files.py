@@ -1,8 +1,9 @@
-"""A file that somebody names is a regular one: nobody waits at a pipe."""
+"""Files that are named are regular ones, those that are written whole; and what is only read."""
 
 import os
+import shutil
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,19 +16,24 @@ from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
 from device.simulator.audiograms import audiogram_named
 from device.simulator.traces import TraceError, read_runs
+from device.sound_card.wav import WavOutput
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.main import main as device
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import content_of, content_or_stream, open_named
 from host_tools.commands.calibrate.guide import Readings
-from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.replay.what_if import Supposition
+from host_tools.devices.live import data_directory
 from host_tools.errors import HostError
+from host_tools.files import file_to_write, write_text
 from host_tools.recordings.heading import read_heading
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.device.hearing_aid.fits import plain_fit
-from tests.host.journals import LEFT_S2, GpPta
+from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused
+from tests.read_only import only_read
 
 REPO: Final = Path(__file__).parents[2]
 
@@ -145,3 +151,123 @@ def test_a_mark_of_the_encoding_is_taken_in_every_file_that_people_edit(tmp_path
         plain = repr(read(path))
         path.write_bytes(BOM_UTF8 + path.read_bytes())
         assert repr(read(path)) == plain, name
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_comes_to_no_end_leaves_nothing_and_changes_nothing(
+    error: BaseException, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("before")
+
+    def fail_half_way() -> None:
+        with file_to_write(path) as unfinished:
+            unfinished.write_text("half")
+            raise error
+
+    with pytest.raises(HostError if isinstance(error, OSError) else type(error)):
+        fail_half_way()
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "before"
+
+
+def test_what_a_killed_process_has_left_is_not_written_into(tmp_path: Path) -> None:
+    left, path = tmp_path / "out.csv.part", tmp_path / "out.csv"
+    left.symlink_to(tmp_path / "other")
+    write_text(path, "whole")
+
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "whole"
+
+
+def test_what_may_tell_of_a_person_is_for_its_owner_only(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        data = DataDirectory(tmp_path / "data", None)
+        data.disk.close(data.disk.create(data.journal_path(1)))
+        data.close()
+        written_before = tmp_path / "report.html"
+        written_before.touch(0o644)
+        write_text(written_before, "of somebody")
+        write_fit(tmp_path / "a.fit", plain_fit())
+        write_text(tmp_path / "page.html", "of nobody", for_all=True)
+        data_directory(tmp_path / "out", "gp-pta-")
+        WavOutput(tmp_path / "heard.wav").close()
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes.pop("page.html") == 0o644
+    assert modes.pop("data") == modes.pop("out") == 0o700
+    assert modes == {"firmware.lock": 0o600, "session-000001.journal": 0o600, "report.html": 0o600,
+                     "a.fit": 0o600, "heard.wav": 0o600}  # fmt: skip
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a-file").touch()
+    path = tmp_path / "a-file" / "out.csv"
+    with pytest.raises(HostError, match=r"a-file/out\.csv cannot be written: Not a directory"):
+        write_text(path, "whole")
+
+
+@pytest.fixture
+def medium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a directory with two journals that may only be read, the home and what is in it, too.
+
+    It is the current one.
+    """
+    made = tmp_path / "medium"
+    (made / "sessions").mkdir(parents=True)
+    for number, journal in enumerate((BOTH, LEFT_S2), 1):
+        shutil.copy(journal, made / f"sessions/session-{number:06d}.journal")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made / "home/.cache"))
+    monkeypatch.chdir(made)
+    with only_read(made):
+        yield made
+
+
+READING: Final = {
+    "sessions sessions": "session-000002.journal",
+    "sessions sessions --json": '"session-000002.journal"',
+    "sessions sessions --people": "session-000002.journal",
+    "export --format csv": "session-000002.journal,1,",
+    "export sessions --format csv --tidy": "session-000002.journal,1,",
+    "export sessions --format json": '"session-000002.journal"',
+    "export sessions --format fhir": '"Bundle"',
+    "report --json": '"code": "session", ',
+    "replay sessions/session-000001.journal": "bit for bit",
+}
+
+
+@pytest.mark.parametrize("typed", READING)
+def test_what_only_reads_does_all_it_does_elsewhere(
+    typed: str, medium: Path, gp_pta: GpPta
+) -> None:
+    code, out, err = gp_pta(*typed.split())
+    assert code == 0, err
+    assert READING[typed] in out
+    assert "cannot" not in err
+
+
+def test_what_is_written_elsewhere_is_written(medium: Path, tmp_path: Path, gp_pta: GpPta) -> None:
+    page, table = tmp_path / "page.html", tmp_path / "table.csv"
+    for words in (("report", "-o", page), ("sessions", "sessions", "--export", table)):
+        code, _, err = gp_pta(*words)
+        assert code == 0, err
+    assert page.stat().st_size > 0
+    assert table.stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("report", "session-000002.html"),
+        ("export sessions -o here.csv", "here.csv"),
+        ("sessions sessions --people -o here.html", "here.html"),
+        ("sessions sessions --export here.csv", "here.csv"),
+    ],
+)
+def test_what_cannot_be_written_there_is_named(
+    typed: str, name: str, medium: Path, refusal_of: Refused
+) -> None:
+    said = refusal_of(*typed.split())
+    assert said.splitlines()[-1].startswith(f"gp-pta: {name} cannot be written: Permission denied")

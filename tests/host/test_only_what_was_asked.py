@@ -32,8 +32,7 @@ from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
-from tests.host.commands.export.every_form import FORMS
-from tests.host.commands.export.promises import check_not_claimed
+from tests.host.commands.export.promises import FORMS, check_not_claimed
 from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_nhanes_csv
 from tests.host.renderers import RENDERERS, Shown
 from tests.host.reports import cells, codes_in, report_of, tables

@@ -100,6 +100,7 @@ prescribe LEFT
     --ear right => the right ear was not tested; tested: left
     -o gain.doc => allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt
     -o nowhere/gain.svg => in a directory that is there
+    -o there.svg => is there already; it is not overwritten without --force
 prescribe BOTH --tuning TUNING
     -o sheet.fit => -o is sheet.fit; with --tuning allowed are .svg, .pdf, .png
     => -o is missing; with --tuning allowed are
@@ -114,6 +115,7 @@ replay LEFT
     --prior PRIOR --profile gp-pta-2015 => profile gp-pta-2015 makes no use of a prior
     --picture out.svg => --picture draws two models; name the other
     --noise 3 --picture out.gif => --picture is 'out.gif'; allowed is a name in
+    --noise 3 --picture there.svg => is there already; it is not overwritten without --force
     BOTH --noise 3 --picture out.svg => --picture is of one journal; there are 2
     BOTH --profile best => profile is 'best'; allowed are default
     directory.toml => no journals in 'directory.toml'

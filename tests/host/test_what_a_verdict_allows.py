@@ -37,8 +37,7 @@ from host_tools.commands.prescribe.ear_prescription import (
 from host_tools.commands.prescribe.paper import Sheet
 from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.source import NothingToPrescribeError
-from host_tools.commands.replay.what_if.comparison import Comparison
-from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.replay.what_if import Comparison, Supposition
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.commands.sessions.change import EarPosterior

@@ -23,13 +23,13 @@ from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
     JsonObject,
+    document,
     known_db_hl,
     marks_of,
     measured_db_hl,
     whole_as_one,
 )
 from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_notes
-from host_tools.commands.export.stream import document
 
 Resource = dict[str, Any]
 
@@ -136,9 +136,12 @@ class _Writer:
     def _observations(self, ear: DocumentEar) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
         if not has_thresholds(ear):
-            return [self._not_tested(ear, found["frequency_hz"]) for found in ear.thresholds]
+            why = [verdict_words(ear)], _absent(*NOT_TESTED)
+            return [self._at(ear, found["frequency_hz"], *why) for found in ear.thresholds]
         asked = {
-            found["frequency_hz"]: self._threshold(ear, found)
+            (f := found["frequency_hz"]): self._at(
+                ear, f, self._words(ear, found), self._value(found)
+            )
             for found in ear.thresholds
             if found["mark"] != Outcome.INFERRED
         }
@@ -193,54 +196,40 @@ class _Writer:
             "hasMember": [_reference(member) for member in members],
         }
 
-    def _threshold(self, ear: DocumentEar, threshold: JsonObject) -> Resource:
-        return {
-            **self._at(ear, threshold["frequency_hz"]),
-            **self._value(threshold),
-            "note": self._notes(self._words(ear, threshold), [ear]),
-        }
-
-    def _not_tested(self, ear: DocumentEar, frequency_hz: int) -> Resource:
-        return {
-            **self._at(ear, frequency_hz),
-            **_absent(*NOT_TESTED),
-            "note": self._notes([verdict_words(ear)], [ear]),
-        }
-
     def _inferred_resource(
         self, ear: DocumentEar, threshold: JsonObject, measured: Iterable[Resource]
     ) -> Resource:
         sources = [_reference(each) for each in measured]
-        return {
-            **self._at(ear, threshold["frequency_hz"]),
+        parts = {
             "status": "preliminary",
             "method": {"text": INFERRED_BY},
             **({"derivedFrom": sources} if sources else {}),
             **_absent(*NOT_ASKED),
             "component": self._components(threshold, INFERRED),
-            "note": self._notes(self._words(ear, threshold), [ear]),
         }
+        return self._at(ear, threshold["frequency_hz"], self._words(ear, threshold), parts)
 
     def _confirmed_resource(self, ear: DocumentEar, again: JsonObject) -> Resource:
         value = _absent("unknown", "Unknown")
         if again["threshold_db_hl"] is not None:
             value = {"valueQuantity": self._quantity(again["threshold_db_hl"])}
         marks = [] if again["mark"] == Outcome.MEASURED else [again["mark"]]
-        return {
-            **self._at(ear, again["frequency_hz"], "confirmed "),
-            "method": {"text": CLASSICAL},
-            **value,
-            "note": self._notes([*marks, f"{again['tones']} tones"], [ear]),
-        }
+        parts = {"method": {"text": CLASSICAL}, **value}
+        notes = [*marks, f"{again['tones']} tones"]
+        return self._at(ear, again["frequency_hz"], notes, parts, "confirmed ")
 
-    def _at(self, of: DocumentEar, frequency_hz: int, which: str = "") -> Resource:
+    def _at(
+        self, of: DocumentEar, frequency_hz: int, notes: Iterable[str], parts: Resource,
+        which: str = "",
+    ) -> Resource:  # fmt: skip
         """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
         ear, kind = of.route.ear, of.route.kind
         through = "" if kind is BY_AIR else f" by {kind.transducer} conduction"
         name = f"Hearing threshold Ear - {ear}{through} --{frequency_hz} Hz"
         known = kind.loinc[ear].get(frequency_hz)
         code = {"text": name} if known is None else _concept(LOINC, known, name)
-        return self._observation(f"{which}{name}", code, [of])
+        found = {**self._observation(f"{which}{name}", code, [of]), **parts}
+        return {**found, "note": self._notes(notes, [of])}
 
     def _observation(self, name: str, code: Resource, ears: Sequence[DocumentEar]) -> Resource:
         identifier = self._of.record["person"]["identifier"]
@@ -284,7 +273,6 @@ class _Writer:
         return clock + breaks + [f"waited {at}: {say(why)}" for at, why in self._of.waits]
 
     def _status(self, ears: Sequence[DocumentEar]) -> str:
-        """Return whether what is said of these ears is final."""
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
         final = is_final(
@@ -365,7 +353,6 @@ class _Writer:
 
 
 def _absent(code: str, display: str) -> Resource:
-    """Return why there is no value."""
     return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
 
 

@@ -57,20 +57,7 @@ class Spelling:
 
 
 def spelling_of(separator: str | None, decimal: str) -> Spelling:
-    """Return how a file is written.
-
-    Parameters
-    ----------
-    separator : str or None
-        Of `SEPARATORS`; None: a comma, and beside decimal commas a semicolon.
-    decimal : str
-        Of `DECIMALS`.
-
-    Raises
-    ------
-    HostError
-        Both are the same character.
-    """
+    """Return how a file is written, by names; `HostError` if both are the same character."""
     chosen = separator or (SEMICOLON if decimal == COMMA else COMMA)
     if chosen == decimal:
         others = ", ".join(name for name in SEPARATORS if name != decimal)
@@ -114,7 +101,6 @@ WITH_WHAT: Final = (
 
 
 def about(session: DocumentSession) -> dict[str, Any]:
-    """Return which session it was, and of whom."""
     record = session.record
     return {
         **{name: record[name] for name in ("journal", "session", "started", "firmware", "outcome")},

@@ -57,7 +57,6 @@ NEEDS: Final = {
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journals_argument(p)
     p.add_argument(
         "--format",
@@ -82,7 +81,6 @@ def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export the sessions, or print the schema."""
     out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
     if arguments.schema:
         _write_schema(out, arguments.force)
@@ -113,23 +111,10 @@ def _write_schema(out: Path | None, force: bool) -> None:
 
 
 def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:
-    """Return the format that is asked for, and refuse what cannot be written.
+    """Return the format that is asked for, or else that of the ending of `out` (None: the screen).
 
-    Parameters
-    ----------
-    name : str or None
-        Of `FORMATS`; None: what `out` ends in.
-    out : Path or None
-        None: standard output.
-    option : str
-        That named `out`, for the message.
-    force : bool
-        A file that is there may be replaced.
-
-    Raises
-    ------
-    HostError
-        No format is told, its library is missing, or the file cannot have that name.
+    `HostError` if none is told, its library is missing, or the file, which `option` named, cannot
+    have that name or is there and not to be replaced.
     """
     endings = {format.ending: key for key, format in reversed(FORMATS.items())}
     if name is None and (out is None or out.suffix not in endings):
@@ -148,15 +133,8 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
 def export(journals: Journals, encode: Encode, out: Path | None) -> int:
     """Write what can be to a file, or to standard output (None), and name the rest.
 
-    Returns
-    -------
-    int
-        The exit code: `LEFT_OUT` if a session is nowhere in what was written.
-
-    Raises
-    ------
-    HostError
-        Nothing can be written, and there is no file.
+    The exit code is `LEFT_OUT` if a session is nowhere in what was written. If nothing can be
+    written, there is a `HostError` and no file.
     """
     doubles = journals.doubles
     name_left_out([words for _, words in doubles.left_out])

@@ -148,7 +148,6 @@ def _nhanes_cell(found: JsonObject, spelling: Spelling) -> str:
 
 
 def _rest(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
-    """Return what both forms say."""
     record = {**about(session), **with_what(session)}
     row: dict[str, Any] = {name: spelling.cell(value) for name, value in record.items()}
     row["conduct"] = session.record["settings"]["conduct"]

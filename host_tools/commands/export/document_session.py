@@ -18,6 +18,9 @@ from firmware_py.terms.route import ROUTE, Route, gather_routes
 from firmware_py.terms.shown_threshold import Kind
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
+INDENT: Final = 1  # blanks a level
+_OF_LIST: Final = "\n" + INDENT * " "
+_OF_ITEM: Final = _OF_LIST + INDENT * " "
 JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 
 
@@ -29,7 +32,6 @@ class DocumentEar:
 
     @cached_property
     def route(self) -> Route:
-        """Return its ear and transducer."""
         route: Route = gather_routes(self.record)[ROUTE]
         return route
 
@@ -40,17 +42,14 @@ class DocumentEar:
 
     @property
     def reasons(self) -> Reasons:
-        """Return why it is no valid test."""
         return reasons_at("reasons", self.record["reasons"])
 
     @property
     def why(self) -> Reasons:
-        """Return why its test ended."""
         return reasons_at("why", self.record["why"])
 
     @property
     def thresholds(self) -> Sequence[JsonObject]:
-        """Return what was found, from the lowest frequency on."""
         return self.record["thresholds"]  # type: ignore[no-any-return]
 
     @property
@@ -72,7 +71,6 @@ class DocumentSession:
 
     @property
     def routes(self) -> frozenset[Route]:
-        """Return by which it was tested."""
         return frozenset(ear.route for ear in self.ears)
 
     @property
@@ -87,12 +85,10 @@ class DocumentSession:
 
     @property
     def unit(self) -> str:
-        """Return the unit of levels, in English."""
         return NOMINAL_UNIT if self.is_nominal else DB_HL
 
     @property
     def gaps(self) -> Sequence[JsonObject]:
-        """Return the air-bone gaps of each ear that has some."""
         return self.record.get("air_bone_gaps", ())  # type: ignore[no-any-return]
 
     def gap_at(self, ear: str, frequency_hz: int) -> JsonObject | None:
@@ -156,3 +152,21 @@ def whole_as_one(value: Any) -> Any:
     if isinstance(value, list):
         return [whole_as_one(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def document(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> Iterator[bytes]:
+    """Yield a JSON document, `head` and a list of this name at its end, with the bytes of `dumps`.
+
+    No part ends within a character, and each item is taken when the one before it is yielded.
+    """
+    opened, closed = _text({**head, name: []}).rsplit("]", 1)
+    before = opened
+    for item in items:
+        yield (before + _OF_ITEM + _text(item).replace("\n", _OF_ITEM)).encode()
+        before = ","
+    end = opened if before == opened else _OF_LIST
+    yield f"{end}]{closed}\n".encode()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=INDENT, ensure_ascii=False)

@@ -44,12 +44,10 @@ class Examination:
 
     @property
     def outcome(self) -> str:
-        """Return what came of the session, in a word."""
         return self.result.outcome or UNFINISHED
 
     @property
     def about(self) -> About:
-        """Return what the journal is known by."""
         header, finished = self.header, self.outcome != UNFINISHED
         known = (header.device, header.session, header.started)
         return About(self.where, self.content, *known, finished)
@@ -60,17 +58,10 @@ class Examination:
         return self.course.calibration(self.header.calibration)
 
     @property
-    def simulated(self) -> bool | None:
-        """Return whether a program answered in the place of a listener; None: nobody knows."""
-        return self.header.is_simulated(self.result)
-
-    @property
     def identity(self) -> Identity:
-        """Return of whom it is, and with what it was recorded."""
         return self.header.identity()
 
     def in_document(self) -> DocumentSession:
-        """Return it as a document has it."""
         return DocumentSession(json.loads(json.dumps(self.as_json())))
 
     def as_json(self) -> dict[str, Any]:
@@ -83,7 +74,7 @@ class Examination:
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
             "device": self.header.device or None,
-            "simulated": self.simulated,
+            "simulated": self.header.is_simulated(self.result),
             "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
             "waits": as_json(self.course.waits),
@@ -110,21 +101,10 @@ def read_examination(
 ) -> Examination:
     """Read what a session found: its recorded result, from a journal that is checked whole.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-    unfinished : bool
-        Of a session without a result, take what is known so far: its inputs are fed through the
-        procedure again.
-    convention : str or None
-        Of its thresholds; None: that of its settings.
-
-    Raises
-    ------
-    HostError
-        It is no journal, damaged, or not finished; or what is known so far does not replay to what
-        was recorded. A `NonsenseError` if it says what no session of this version wrote.
+    `unfinished`: of a session without a result take what is known so far; its inputs are fed
+    through the procedure again. Thresholds are in a convention, None: that of the settings.
+    A `HostError` says why it is none or not finished, or that it does not replay so far; a
+    `NonsenseError`, that it says what no session of this version wrote.
     """
     try:
         found = recorded_result(path)

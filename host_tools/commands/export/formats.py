@@ -9,9 +9,13 @@ from typing import Final
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
-from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Sessions
+from host_tools.commands.export.document_session import (
+    JSON_FORMAT,
+    DocumentSession,
+    Sessions,
+    document,
+)
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
-from host_tools.commands.export.stream import document
 from host_tools.errors import HostError
 
 # Of sessions: the content of the file in parts, none of which ends within a character. A session is
@@ -49,7 +53,6 @@ CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
 
 
 def add_csv_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of a CSV file."""
     form = p.add_mutually_exclusive_group()
     form.add_argument(
         f"--{TIDY}",
@@ -71,13 +74,7 @@ def add_csv_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def encoder(name: str, arguments: argparse.Namespace) -> Encode:
-    """Return what writes a format as the options of `add_csv_arguments` say.
-
-    Raises
-    ------
-    HostError
-        An option of CSV is told of another format, or separator and decimal sign are one.
-    """
+    """Return what writes a format as the options say; `HostError` if these are of another one."""
     record = {
         f"--{arguments.csv_form}": arguments.csv_form,
         "--separator": arguments.separator,

@@ -62,7 +62,6 @@ def loss_columns(found: GapsRecord | None) -> dict[str, Any]:
 
 
 def _percent(share: float | None) -> float | None:
-    """Return how likely a gap is 15 dB and more, in percent."""
     return None if share is None else round(100.0 * share, PERCENT_DIGITS)
 
 
@@ -79,7 +78,6 @@ def loss_words(gaps: GapsRecord) -> str:
 
 
 def loss_notes(gaps: Iterable[GapsRecord]) -> list[str]:
-    """Return in English the type of loss of each ear, and what its gaps want."""
     found, english = [*gaps], language_of(ENGLISH)
     return [english.say(each) for each in (*loss_rows(found), *gap_remarks(found))]
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from firmware_py.journal import JournalError
@@ -14,8 +15,7 @@ from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.saved import ENDING, check_wanted, read_document, where_in
 from host_tools.errors import HostError
 from host_tools.files import digest_of
-from host_tools.recordings.doubles import About, without_doubles
-from host_tools.recordings.look import ends_of
+from host_tools.recordings.doubles import About, ends_of, without_doubles
 from host_tools.terminal import show_progress
 
 
@@ -30,7 +30,6 @@ class Noted:
 
     @property
     def where(self) -> str:
-        """Return what it is called."""
         return str(self.path) if self.place is None else where_in(self.path, self.place)
 
     def is_of(self, session: DocumentSession) -> bool:
@@ -39,35 +38,11 @@ class Noted:
         return now == (self.about.beginning, self.routes)
 
 
-class Documents:
-    """Documents that were saved; the last one that was read is kept, for its other sessions."""
-
-    def __init__(self) -> None:
-        self._path: Path | None = None
-        self._sessions: list[DocumentSession | HostError] = []
-
-    def of(self, path: Path) -> list[DocumentSession | HostError]:
-        """Return its sessions; `HostError` as of `read_document`."""
-        if path != self._path:
-            self._path, self._sessions = None, read_document(path)
-            self._path = path
-        return self._sessions
-
-
 class Journals:
-    """The journals and documents that somebody wants exported, without what cannot be.
+    """The journals and documents (.json) that somebody wants exported, without what cannot be.
 
     The ends of all are looked at first, which is quick. What the others depend on is read whole
     then, too: which of two is left out for the other, and which routes a table has columns of.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        A name in .json is that of a document.
-    unfinished : bool
-        Take sessions that did not come to an end.
-    convention : str or None
-        Of thresholds; None: that of the settings of each.
     """
 
     def __init__(self, paths: Sequence[Path], unfinished: bool, convention: str | None) -> None:
@@ -75,7 +50,7 @@ class Journals:
         self.count = len(paths)
         self.written = 0  # of them, so far
         self._unfinished, self._convention = unfinished, convention
-        self._documents = Documents()
+        self._read_document = lru_cache(maxsize=1)(read_document)  # for its other sessions
         looked = show_progress(paths, len(paths), "reading")
         found = self._as_in_journals([noted for path in looked for noted in self._look_at(path)])
         self.doubles = without_doubles([*self._sure(found)], lambda noted: noted.about)
@@ -97,7 +72,7 @@ class Journals:
     def _look_at(self, path: Path) -> Iterator[Noted]:
         try:
             if path.suffix == ENDING:
-                places = range(len(self._documents.of(path)))
+                places = range(len(self._read_document(path)))
             else:
                 header, about = self._quickly(path) or self._whole(path)
                 yield Noted(path, None, about, _routes_of(header))
@@ -121,7 +96,7 @@ class Journals:
 
     def _in_document(self, path: Path, place: int) -> DocumentSession:
         """Return a session of a document that is to be exported; `HostError` if it is not."""
-        sessions = self._documents.of(path)
+        sessions = self._read_document(path)
         if place >= len(sessions):
             raise HostError(f"{where_in(path, place)}: it is gone")
         session = sessions[place]

@@ -63,10 +63,7 @@ OF_HEAD: Final = {
 def read_document(path: Path) -> list[DocumentSession | HostError]:
     """Return the sessions of a document, in its order; an error in the place of one that is none.
 
-    Raises
-    ------
-    HostError
-        It cannot be read, or is no document of this version.
+    `HostError` if it cannot be read, or is no document of this version.
     """
     try:
         record = json.loads(content_of(path, BYTES_MAX))
@@ -103,7 +100,6 @@ def check_wanted(
 
 
 def where_in(path: Path, place: int) -> str:
-    """Return what a session of a document is called."""
     return f"{path}: sessions[{place}]"
 
 

@@ -17,18 +17,11 @@ _DEFS: Final = "#/$defs/"
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of the documents."""
     return (files(__package__) / "sessions-1.schema.json").read_text(encoding="utf-8")
 
 
 def check_session(place: str, value: Any) -> None:
-    """Refuse what the schema does not allow as a session of a document.
-
-    Raises
-    ------
-    ResultError
-        The message has the field, its value, and what is allowed.
-    """
+    """Refuse, `ResultError`, what the schema does not allow as a session of a document."""
     _check(place, value, {"$ref": f"{_DEFS}session"})
 
 

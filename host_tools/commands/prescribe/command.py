@@ -79,7 +79,6 @@ OF_A_SESSION: Final = {
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journal_argument(p)
     p.add_argument(
         "--audiogram", metavar="FILE:ROW",
@@ -122,7 +121,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prescribe, print a table, and write what was asked for."""
     if arguments.audiogram is not None:
         _check_of_table(arguments)
     elif arguments.columns is not None:
@@ -151,7 +149,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_of_table(arguments: argparse.Namespace) -> None:
-    """Refuse what a table does not go together with."""
     for name, usual in OF_A_SESSION.items():
         if getattr(arguments, name) != usual:
             option = "a journal" if name == "journal" else f"--{name}"
@@ -166,7 +163,6 @@ def _check_of_table(arguments: argparse.Namespace) -> None:
 
 
 def _check_tuning(arguments: argparse.Namespace) -> None:
-    """Refuse what does not go together with --tuning."""
     if arguments.tuning is None:
         return
     others = {"--against": arguments.against is not None, "--json": arguments.json}

@@ -26,9 +26,13 @@ from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
-from host_tools.commands.prescribe.gap_part import GapMark, GapPart
-from host_tools.commands.prescribe.source import NothingToPrescribeError, Source
-from host_tools.commands.prescribe.taken import Taken
+from host_tools.commands.prescribe.source import (
+    GapMark,
+    GapPart,
+    NothingToPrescribeError,
+    Source,
+    Taken,
+)
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 
@@ -82,12 +86,10 @@ class EarPrescription:
 
     @property
     def threshold_db_hl(self) -> FloatArray:
-        """Return the thresholds that all else was taken from."""
         return self.given.point_db_hl
 
     @property
     def gain_db(self) -> FloatArray:
-        """Return the gains at conversational speech."""
         return self.gain_at_db[CONVERSATION_DB_SPL].value
 
     @property
@@ -136,22 +138,10 @@ def prescribe_session(
 def prescribe_ears(
     source: Source, rule: str, coupling: str = CLOSED, ear: str | None = None
 ) -> list[EarPrescription]:
-    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one.
+    """Prescribe for the ears asked for, None: all; one that cannot be is an error if it is alone.
 
-    Parameters
-    ----------
-    source : Source
-    rule, coupling : str
-        As `prescribe` takes them.
-    ear : str, optional
-        "left" or "right"; None: all that there are.
-
-    Raises
-    ------
-    HostError
-        As of the source; or a `NothingToPrescribeError` for the ear that was asked for, or if
-        there is no ear to fit: nothing follows from it, or its frequencies do not span what the
-        rule needs.
+    It is a `NothingToPrescribeError` if nothing follows from the ear, or its frequencies do not
+    span what the rule needs; other errors are those of the source.
     """
     found, refused = [], []
     for each in [ear] if ear else source.ears:
@@ -199,13 +189,7 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
 
 
 def fit_of_ears(ears: Sequence[EarPrescription]) -> Fit:
-    """Return the fit that a hearing aid gets from these prescriptions, one or two of one source.
-
-    Raises
-    ------
-    HostError
-        If no aid may get it; the message says why.
-    """
+    """Return the fit of these prescriptions of one source; `HostError` if no aid may get it."""
     first, source = ears[0], ears[0].source
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}

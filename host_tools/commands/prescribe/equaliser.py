@@ -7,16 +7,18 @@ inferred, wide or in doubt is the low end of the gain's. How loud an earphone pl
 a curve is written below 0 dB: without a turn of the volume nothing is louder than before.
 """
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, FloatArray
 from firmware_py.findings.rows import Row, row
 from firmware_py.terms.outcomes import Outcome
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 
 GAIN_MAX_DB: Final = 20.0  # ours: more would leave too little of 16 bits
@@ -59,7 +61,6 @@ class Bell:
 
 
 def curve_of(ear: EarPrescription) -> Curve:
-    """Return the curve for an ear."""
     assert ear.given.has_bands, "doubt counts against the gain"
     centers_hz = np.array(ear.frequencies_hz, dtype=np.float64)
     room_db = ear.prescribed.linear_gain_max_db(ear.output_max_db_spl.low)
@@ -106,6 +107,48 @@ def louder_db(pairs: Iterable[tuple[Curve, Sequence[Bell]]], preamp_db: float) -
         for rate in SAMPLE_RATES_HZ
     ]
     return max(math.floor(float(np.min(room_db)) * 10.0) / 10.0, 0.0)
+
+
+def preset(curves: Sequence[Curve], remarks: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a preset of EasyEffects for both ears, left first, and what has to be said with it.
+
+    It has presets in JSON. That of the equaliser has, for each ear, bands `band0`, `band1` ... with
+    a frequency, a gain and a Q; with "split-channels" the ears differ. Names are those of its
+    equalizer_preset.cpp (version 8.2.8), whose reader passes over what it does not know, such as
+    our remarks.
+    """
+    pairs = [(curve, bells(curve)) for curve in curves]
+    preamp_db = -max(highest_db(filters) for _, filters in pairs)
+    said = [*map(language_of(ENGLISH).say, equaliser_rows(louder_db(pairs, preamp_db)))]
+    equaliser: dict[str, Any] = {
+        "bypass": False,
+        "input-gain": preamp_db,
+        "output-gain": 0.0,
+        "mode": "IIR",
+        "num-bands": len(pairs[0][1]),
+        "split-channels": True,
+        "balance": 0.0,
+        "pitch-left": 0.0,
+        "pitch-right": 0.0,
+    }
+    for curve, filters in pairs:
+        equaliser[curve.ear] = {f"band{n}": _as_band(each) for n, each in enumerate(filters)}
+    output = {"blocklist": [], "plugins_order": ["equalizer#0"], "equalizer#0": equaliser}
+    return json.dumps({"remarks": [*said, *remarks], "output": output}, indent=1) + "\n", said
+
+
+def _as_band(bell: Bell) -> dict[str, Any]:
+    return {
+        "type": "Bell",
+        "mode": "APO (DR)",
+        "slope": "x1",
+        "solo": False,
+        "mute": False,
+        "gain": bell.gain_db,
+        "frequency": bell.frequency_hz,
+        "q": bell.q,
+        "width": 4.0,
+    }
 
 
 def equaliser_rows(louder: float) -> list[Row]:

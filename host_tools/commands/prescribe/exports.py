@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.errors import HostError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:  # the names of files are checked before anything is computed
     from device.hearing_aid.fit import Fit
     from host_tools.commands.prescribe.ear_prescription import EarPrescription
 
-    Write = Callable[[Fit, Sequence[EarPrescription], Sequence[str]], tuple[str, list[str]]]
+    Ears = Sequence[EarPrescription]
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,17 @@ class Target:
 
     ending: str
     words: str  # of the help
-    # Given fit, ears and remarks: the text, and what has to be said with it.
-    write: "Write"
+    module: str  # that writes it; it brings NumPy
+    # Given the module, fit, ears and remarks: the text; or with it what has to be said.
+    how: "Callable[[Any, Fit, Ears, Sequence[str]], str | tuple[str, list[str]]]"
     of_fit: bool = True  # and so of a tuned one; else of the thresholds or gains of ears
     both_ears: bool = True
     of_a_table: bool = True  # if not, it rests on how sure a threshold is
+
+    def write(self, fit: "Fit", ears: "Ears", remarks: Sequence[str]) -> tuple[str, list[str]]:
+        """Return the text, and what has to be said with it."""
+        made = self.how(import_module(self.module), fit, ears, remarks)
+        return (made, []) if isinstance(made, str) else made
 
 
 def target_of(path: Path) -> Target | None:
@@ -44,80 +51,44 @@ def check_ears(out: Sequence[Path], ears: Sequence[str]) -> None:
 
 
 def fit_as(ending: str, fit: "Fit", remarks: Sequence[str]) -> str:
-    """Return the text of a fit for a file with this ending, one of `AID_ENDINGS`.
+    """Return the text of a fit for a file with one of `AID_ENDINGS`, with remarks as comments.
 
-    Parameters
-    ----------
-    ending : str
-    fit : Fit
-        Of both ears, but for ".fit".
-    remarks : sequence of str
-        What whoever fits the aid has to know; comments, where there are such.
-
-    Raises
-    ------
-    FitError
-        If the aid cannot take this fit.
+    `FitError` if the aid cannot take this fit, such as one of a single ear.
     """
     assert ending in AID_ENDINGS
     target = next(each for each in TARGETS if each.ending == ending)
     return target.write(fit, (), remarks)[0]
 
 
-def _own(
-    fit: "Fit", _ears: "Sequence[EarPrescription]", _remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    from device.hearing_aid.fit_file import fit_text
-
-    return fit_text(fit), []
-
-
-def _openmha(
-    fit: "Fit", _ears: "Sequence[EarPrescription]", remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    from device.hearing_aid import chain
-
-    return chain.configuration(fit, remarks), []
-
-
-def _tympan(
-    fit: "Fit", _ears: "Sequence[EarPrescription]", remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    from host_tools.commands.prescribe import tympan
-
-    return tympan.preset(fit, remarks), []
-
-
-def _librepods(
-    _fit: "Fit", ears: "Sequence[EarPrescription]", remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    from host_tools.commands.prescribe import librepods
-
-    thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
-    return librepods.settings(ears[0].frequencies_hz, thresholds_db_hl, remarks), []
-
-
-def _easyeffects(
-    _fit: "Fit", ears: "Sequence[EarPrescription]", remarks: Sequence[str]
-) -> tuple[str, list[str]]:
-    from host_tools.commands.prescribe.easyeffects import preset
-    from host_tools.commands.prescribe.equaliser import curve_of
-
-    return preset([curve_of(ear) for ear in ears], remarks)
-
-
+_HERE: Final = __package__
 FIT: Final = ".fit"
 TARGETS: Final = (
-    Target(FIT, "the fit that gp-pta takes", _own, both_ears=False),
-    Target(".cfg", "a fragment of an openMHA configuration", _openmha),
-    Target(".txt", "a preset of Tympan (Preset_16_00.txt on its SD card)", _tympan),
-    Target(".librepods.json", "the audiograms to type into LibrePods", _librepods, of_fit=False),
     Target(
-        ".easyeffects.json",
-        "a preset of EasyEffects, an equaliser, which is no hearing aid",
-        _easyeffects,
-        of_fit=False,
-        of_a_table=False,
+        FIT, "the fit that gp-pta takes", "device.hearing_aid.fit_file",
+        lambda file, fit, _ears, _remarks: file.fit_text(fit), both_ears=False,
     ),
-)
+    Target(
+        ".cfg", "a fragment of an openMHA configuration", "device.hearing_aid.chain",
+        lambda chain, fit, _ears, remarks: chain.configuration(fit, remarks),
+    ),
+    Target(
+        ".txt", "a preset of Tympan (Preset_16_00.txt on its SD card)", f"{_HERE}.tympan",
+        lambda tympan, fit, _ears, remarks: tympan.preset(fit, remarks),
+    ),
+    Target(
+        ".librepods.json", "the audiograms to type into LibrePods", f"{_HERE}.librepods",
+        lambda librepods, _fit, ears, remarks: librepods.settings(
+            ears[0].frequencies_hz, {ear.ear: ear.threshold_db_hl for ear in ears}, remarks
+        ),
+        of_fit=False,
+    ),
+    Target(
+        ".easyeffects.json", "a preset of EasyEffects, an equaliser, which is no hearing aid",
+        f"{_HERE}.equaliser",
+        lambda equaliser, _fit, ears, remarks: equaliser.preset(
+            [*map(equaliser.curve_of, ears)], remarks
+        ),
+        of_fit=False, of_a_table=False,
+    ),
+)  # fmt: skip
 AID_ENDINGS: Final = tuple(each.ending for each in TARGETS if each.of_fit)

@@ -55,17 +55,13 @@ def as_json(
 
 
 def both(fit: Fit, against: Fit) -> list[EarFit]:
-    """Return the ears of a fit that the other has, too."""
     return [ear for ear in fit.ears if ear.ear in {other.ear for other in against.ears}]
 
 
 def differences_db(fit: Fit, against: Fit, ear: str) -> FloatArray:
-    """Return how much more gain a fit has than another, of an ear that both have.
+    """Return how much more gain a fit has than another, of an ear that both have, (3, m).
 
-    Returns
-    -------
-    differences_db : (3, m)
-        For soft, conversational and loud speech, at the bands of the fit.
+    That is for soft, conversational and loud speech, at the bands of the fit.
     """
     ours, theirs = fit.of_ear(ear), against.of_ear(ear)
     at, known = np.log2(ours.table.center_hz), np.log2(theirs.table.center_hz)
@@ -154,7 +150,6 @@ def _with_band(name: str, found: Banded) -> dict[str, FloatArray]:
 
 
 def _tuning_as_json(fit: Fit, *, has_bands: bool) -> dict[str, Any]:
-    """Return what a person's tuning of the fit begins with."""
     ranges_db, prior_sd_db = fit.ranges_db(), fit.prior_sd_db()
     return {
         dimension.name: {

@@ -21,9 +21,14 @@ from firmware_py.terms.settings import CLINICAL_ASCENDING
 from firmware_py.terms.shown_threshold import Kind, as_shown, is_wide
 from firmware_py.terms.verdicts import may_conclude
 from firmware_py.terms.words import say
-from host_tools.commands.prescribe.gap_part import GapPart, gap_part
-from host_tools.commands.prescribe.source import NothingToPrescribeError, Source
-from host_tools.commands.prescribe.taken import DRAWS, Taken
+from host_tools.commands.prescribe.gap_part import gap_part
+from host_tools.commands.prescribe.source import (
+    DRAWS,
+    GapPart,
+    NothingToPrescribeError,
+    Source,
+    Taken,
+)
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 
@@ -44,7 +49,6 @@ NOTHING_WAIVED: Final = Waived()
 
 
 def source_of_session(session: RecordedSession, waived: Waived = NOTHING_WAIVED) -> Source:
-    """Return a session to prescribe from."""
     header, result, calibration = session.header, session.result, session.calibration
     by_air = {each.route.ear: each for each in result.ears if each.route.kind is BY_AIR}
     return Source(

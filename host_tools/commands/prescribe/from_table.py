@@ -20,8 +20,7 @@ from firmware_py.terms.printable import printable
 from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import FIFTY_PERCENT
-from host_tools.commands.prescribe.source import Source
-from host_tools.commands.prescribe.taken import Taken
+from host_tools.commands.prescribe.source import Source, Taken
 from host_tools.errors import HostError
 
 MARK: Final = "of-the-table"  # of a threshold, which was not measured here
@@ -40,11 +39,8 @@ def source_of_table(
 ) -> Source:
     """Return ears of tables to prescribe from, as `Table.ears_named` finds them.
 
-    Raises
-    ------
-    HostError
-        A test is not valid, the ears are of two people, or levels are no dB HL, and that is not to
-        be passed over, `uncalibrated`.
+    `HostError` if a test is not valid, the ears are of two people, or levels are no dB HL, and that
+    is not to be passed over, `uncalibrated`.
     """
     ears, remarks = Table.ears_named(named, ear, columns)
     for side, each in ears.items():
@@ -142,7 +138,6 @@ def _threshold(found: TableEar, frequency_hz: float) -> ThresholdResult:
 def _remarks_on(
     found: TableEar, ear: str, lacking_hz: Mapping[str, Sequence[float]]
 ) -> Iterator[Row]:
-    """Say what has to be known of the thresholds of an ear."""
     if found.nominal:
         yield row("table-nominal", ear=ear, told=found.nominal)
         yield row("uncalibrated-fit")

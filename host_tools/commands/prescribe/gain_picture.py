@@ -29,12 +29,12 @@ from host_tools.drawings.drawing import (
     TEXT_AS_TEXT,
     WIDE_MARKER,
     WIDE_SIGN,
-    drawable,
+    drawable_with,
     in_style,
     new_figure,
     svg_of,
+    symbol_table,
 )
-from host_tools.drawings.symbols import symbol_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,18 +73,7 @@ def prescription_svg(
 def prescription_figure(
     ears: Sequence[EarPrescription], fit: Fit, language: Language, against: Fit | None = None
 ) -> "Figure":
-    """Return the picture of a prescription.
-
-    Parameters
-    ----------
-    ears : sequence of EarPrescription
-    fit : Fit
-        Of these ears.
-    language : Language
-        Says its words.
-    against : Fit, optional
-        Another fit to draw beside it.
-    """
+    """Return the picture of a fit of ears, in a language; another fit may be drawn beside it."""
     say = partial(_say, language)
     figure = new_figure(*SIZE_IN)
     panels = figure.subplots(
@@ -149,7 +138,6 @@ def _as_prescribed(ear: EarPrescription, fitted: EarFit) -> bool:
 
 
 def _curves(axes: "Axes", fitted: EarFit, colour: str) -> None:
-    """Draw the gains for three levels of speech, and the most gain."""
     x = np.log2(fitted.table.center_hz)
     for level_db_spl, dashes in DASHES.items():
         width = 1.5 if level_db_spl == CONVERSATION_DB_SPL else 1.0
@@ -228,7 +216,9 @@ def _legend(
         entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own-discomfort")))
     else:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-gain")))
-        label, fonts = drawable(say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS])
+        other = say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS]
+        label, found = drawable_with(other)
+        fonts = [*found]
         entries.append(Line2D([], [], color=ORANGE, label=label))
     if any(ear.given.wide_db for ear in ears):
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less-sure")))

@@ -9,74 +9,25 @@ Beyond the last that was measured there is none.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
 from device.speech import FloatArray
-from firmware_py.findings.air_bone_gap import EarGaps, Gap, gaps_of
+from firmware_py.findings.air_bone_gap import Gap, gaps_of
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.route import BONE, Route
-from host_tools.commands.prescribe.taken import DRAWS, Taken
+from host_tools.commands.prescribe.source import DRAWS, GapMark, GapPart, Taken, counts
 from host_tools.recordings.recorded_session import RecordedSession
 
 SEED: Final = 2  # of what the thresholds by bone may be beside what was found
 
 
-class GapMark(StrEnum):
-    """How the gap of a frequency is known that gain is added for."""
-
-    MEASURED = "measured"
-    AT_LEAST = "at-least"  # it is a bound, and so is the gain
-    INFERRED = "inferred"  # on the line between those that were measured
-    NONE = "none"  # nothing is added
-
-
-@dataclass(frozen=True)
-class GapPart:
-    """The gaps of an ear at the frequencies of its test by air, (m,)."""
-
-    told: EarGaps
-    marks: tuple[GapMark, ...]
-    # `db`, `draws_db`: above the usual gap, and what that may be, (n, m), with the drawn thresholds
-    # by air; 0 where nothing is to be added
-    db: FloatArray
-    draws_db: FloatArray
-
-    @property
-    def is_called(self) -> bool:
-        """Return whether the ear has a conductive part, surely enough."""
-        return self.told.mean is not None and self.told.mean.is_called
-
-    @property
-    def left_out_hz(self) -> list[int]:
-        """Return where a gap is told that nothing is added for, though its ear has a part."""
-        known = {f for gap in self.told.gaps if not gap.inferred_hz for f in gap.frequencies_hz}
-        return sorted(f for f in known if self.is_called and not _counts(self._at(f)))
-
-    def gap_db(self, frequency_hz: int) -> float | None:
-        """Return the gap that is told of a frequency; None: none is."""
-        found = self._at(frequency_hz)
-        return None if found is None else found.db
-
-    def _at(self, frequency_hz: int) -> Gap | None:
-        return next((g for g in self.told.gaps if g.frequencies_hz == (frequency_hz,)), None)
-
-
 def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
-    """Return what bone conduction tells of an ear; None: nothing.
+    """Return what bone conduction tells of an ear with these thresholds by air; None: nothing.
 
-    Parameters
-    ----------
-    session : RecordedSession
-        Without a calibration no gap follows from it.
-    ear : str
-        "left" or "right".
-    air : Taken
-        Its thresholds by air.
+    Without a calibration no gap follows.
     """
     found = gaps_of(session.result, nominal=session.calibration.nominal)
     told = next((each for each in found if each.ear == ear), None)
@@ -90,7 +41,7 @@ def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
     if not part.is_called or not known_hz:
         return part
     gaps = {gap.frequencies_hz[0]: gap for gap in told.gaps}
-    known = {f: gap if _counts(gap := gaps.get(f)) else None for f in known_hz}
+    known = {f: gap if counts(gap := gaps.get(f)) else None for f in known_hz}
     near = _near(frequencies_hz, known_hz)
     drawn = _drawn_db(session, ear, air, known)
     point = np.array([0.0 if gap is None else _excess_db(f, gap.db) for f, gap in known.items()])
@@ -105,14 +56,6 @@ def _asked_hz(session: RecordedSession, ear: str) -> list[int]:
         for route in (Route(ear), Route(ear, BONE))
     ]
     return sorted(asked[0] & asked[1])
-
-
-def _counts(gap: Gap | None) -> bool:
-    """Return whether gain may follow from a gap of a frequency that was asked.
-
-    One that is at most so large may be none, and one that no conductive loss has is an error.
-    """
-    return gap is not None and gap.bound != Bound.AT_MOST and not gap.is_impossible
 
 
 def _excess_db(frequency_hz: int, gap_db: float | FloatArray) -> FloatArray:

@@ -50,18 +50,8 @@ def settings(
 ) -> str:
     """Return the settings for both ears, JSON, with the bytes of the attribute in hexadecimal.
 
-    Parameters
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    thresholds_db_hl : mapping of "left" and "right" to (m,)
-        Between the frequencies, if they are an octave apart or less, on a line over log frequency.
-    remarks : sequence of str
-
-    Raises
-    ------
-    HostError
-        If an ear is missing, or 250 to 8000 Hz are not within the frequencies.
+    Between the frequencies, which rise, thresholds are on a line over log frequency, if they are an
+    octave apart or less. `HostError` if an ear is missing, or 250 to 8000 Hz are not within.
     """
     losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
     known = [[loss for loss in losses[ear] if loss is not None] for ear in (LEFT, RIGHT)]

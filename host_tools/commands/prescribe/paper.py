@@ -60,7 +60,6 @@ class Sheet:
         return self.tuned.fit if self.tuned else self.fit
 
     def write(self, path: Path, heading: Heading, language: str) -> None:
-        """Write it, in the format of the name's ending."""
         changed = self.tuned is not None and self.tuned.setting != PRESCRIPTION
         against = self.fit if changed else self.against
         svg = prescription_svg(self.ears, self.given, language_of(language), against)
@@ -154,7 +153,6 @@ class Sheet:
 def settings_of(
     ears: Sequence[EarPrescription], fit: Fit, against: Fit | None
 ) -> Iterator[Section]:
-    """Return the settings of a fit, and how its gains differ from those of another."""
     rule = remarks.rule_row(ears[0].rule, ears[0].coupling)
     yield section(
         "settings", rule, blocks.tables((_settings(ear, fit) for ear in ears), turned=True)

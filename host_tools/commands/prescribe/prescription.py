@@ -46,23 +46,19 @@ class Prescription:
 
     @classmethod
     def of(cls, source: Source, rule: str, coupling: str, ear: str | None) -> Self:
-        """Prescribe; all as of `prescribe_ears` and `fit_of_ears`."""
         ears = prescribe_ears(source, rule, coupling, ear)
         return cls(source, ears, fit_of_ears(ears))
 
     @cached_property
     def remarks(self) -> list[Row]:
-        """Return what has to be known beside it."""
         return remark_rows(self.ears, self.fit)
 
     @cached_property
     def remarks_in_english(self) -> list[str]:
-        """Return the same as files have it."""
         return [*map(language_of(ENGLISH).say, self.remarks)]
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """Return all figures as JSON values."""
         known = as_json(self.ears, self.fit, self.against)
         return {**known, "remarks": self.remarks_in_english}
 
@@ -100,7 +96,6 @@ class Prescription:
         return also
 
     def write_tuned(self, arguments: argparse.Namespace, heading: Heading) -> None:
-        """Write the sheet of the fit as it was tuned."""
         header, result = tuning_of(arguments.tuning, self.fit, arguments.unfinished)
         tuned = Tuned(self.fit, header, result)
         sheet = Sheet(self._session, self.ears, self.fit, tuned=tuned)

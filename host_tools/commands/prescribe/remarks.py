@@ -20,8 +20,8 @@ from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
-from host_tools.commands.prescribe.gap_part import GapMark, GapPart
 from host_tools.commands.prescribe.signs import sign_rows
+from host_tools.commands.prescribe.source import GapMark, GapPart
 from host_tools.recordings.recorded_session import RecordedSession
 
 LEAST_DB: Final = 0.5  # less of a gain or a difference is not named
@@ -51,7 +51,6 @@ def fit_rows(fit: Fit) -> Iterator[Row]:
 
 
 def rule_row(name: str, coupling: str) -> Row:
-    """Return a rule, who published it, and the coupling."""
     rule, source = row(f"rule-{name}"), rule_named(name).source
     return row("rule-value", rule=rule, source=source, coupling=row(f"coupling-{coupling}"))
 
@@ -65,7 +64,6 @@ def rule_of(recorded: str) -> Row:
 
 
 def from_row(fit: Fit) -> Row:
-    """Return by which rule a fit is, and from what."""
     return row("fit-from", rule=rule_of(fit.rule), source=fit.source)
 
 

@@ -8,7 +8,7 @@ from firmware_py.findings.rows import Row, level_row, row
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
-from host_tools.commands.prescribe.gap_part import GapMark
+from host_tools.commands.prescribe.source import GapMark
 
 PLAIN, WIDE, INFERRED = "level", "wide", "inferred"
 # The codes of gains. A sign stands for each, and means what it means on an audiogram.

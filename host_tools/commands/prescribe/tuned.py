@@ -30,11 +30,8 @@ def tuning_of(
 ) -> tuple[TuningHeader, TuningResult]:
     """Return a tuning of a fit, and its result.
 
-    Raises
-    ------
-    HostError
-        It is of another person or another fit, it came to no end and that is not allowed, or its
-        journal does not replay to what it says.
+    `HostError` if it is of another person or another fit, came to no end and that is not allowed,
+    or its journal does not replay to what it says.
     """
     header = header_of_tuning(journal)
     of_fit, of_tuning = fit.of.identity(fit_digest(fit)), header.identity()
@@ -80,7 +77,6 @@ class Tuned:
 
     @cached_property
     def fit(self) -> Fit:
-        """Return the fit with the setting that was found."""
         return self.prescribed.tune(self.setting)
 
     @property
@@ -103,7 +99,6 @@ class Tuned:
         return held
 
     def facts(self) -> Iterator[tuple[Row, Row]]:
-        """Return which tuning it was, and what it found."""
         began = {"number": self.header.session, "begun_at": self.header.started}
         yield row("fit-tuning"), row("tuning-value", **began, status=self._status)
         yield row("fit-finding"), comparisons_row(self.result)

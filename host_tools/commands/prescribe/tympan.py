@@ -51,21 +51,11 @@ class _Channel:
 
 
 def preset(fit: Fit, remarks: Sequence[str]) -> str:
-    """Return the preset for a fit of both ears.
+    """Return the preset for a fit of both ears, with remarks as comments at the top.
 
     Between soft and loud speech each band has the gains of the fit where these lie on a line that
-    ends at a knee; at 0 dBFS nothing is above the fit's maximum output.
-
-    Parameters
-    ----------
-    fit : Fit
-    remarks : sequence of str
-        Written as comments at the top.
-
-    Raises
-    ------
-    FitError
-        If the fit has one ear only, or more bands than Tympan.
+    ends at a knee; at 0 dBFS nothing is above the fit's maximum output. `FitError` if the fit has
+    one ear only, or more bands than Tympan.
     """
     ears = [fit.of_ear(ear) for ear in (LEFT, RIGHT)]
     if len(ears[0].bands) > CHANNELS_MAX:

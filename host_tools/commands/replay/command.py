@@ -28,9 +28,7 @@ from host_tools.recordings.seals import NOT_SEALED, read_keys
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from host_tools.commands.replay.what_if.comparison import Comparison
-    from host_tools.commands.replay.what_if.supposition import Supposition
-    from host_tools.recordings.recorded_session import ReplayedSession
+    from host_tools.commands.replay.what_if import Supposition
 
 EXAMPLE = """\
 examples:
@@ -74,7 +72,6 @@ NEEDS: Final = {"--picture": ("matplotlib", "quickjs", "typst")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journals_argument(p)
     p.add_argument(
         "--key", type=Path, action="append", default=[], metavar="FILE",
@@ -101,7 +98,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay, and say what came out, or what would have come out."""
     paths, keys = journals_or_newest(arguments.journals), read_keys(arguments.key)
     supposed = _supposition(arguments)
     if len(paths) == 1:
@@ -146,19 +142,24 @@ def _replay_session(
     supposed: "Supposition | None",
     asked: argparse.Namespace,
 ) -> int:
+    from host_tools.commands.replay.what_if import Comparison
     from host_tools.recordings.recorded_session import replay_session
 
+    if supposed is None and asked.picture is not None:
+        raise HostError(
+            "--picture draws two models; name the other with --profile, --prior, --noise"
+        )
     _check_picture(asked)
     own = supposed.own if supposed is not None else None
     session = replay_session(path, brought=() if own is None else [own], keys=keys)
     verdict = verdict_of(session, keys)
     comparison = None
     if supposed is not None and not supposed.is_of(session):
-        comparison = _comparison(session, supposed)
+        comparison = Comparison.of(session, supposed)
     elif asked.picture is not None:
         raise HostError(f"--picture draws two models; {path} was begun with --prior {asked.prior}")
     if comparison is not None and asked.picture is not None:
-        from host_tools.commands.replay.what_if.audiogram_pair import draw_comparison
+        from host_tools.commands.replay.what_if_picture import draw_comparison
 
         draw_comparison(comparison, verdict.calibration, asked.picture)
     if asked.json:
@@ -174,8 +175,7 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
 
     if _supposes(asked):
         raise HostError(f"--profile, --prior, --noise are of hearing tests; {path} is of a tuning")
-    if asked.picture is not None:
-        _check_name_of_picture(asked)
+    _check_picture(asked)
     verdict = replay_tuning_journal(path, keys)
     if asked.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
@@ -186,18 +186,11 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
 
 
 def _supposition(asked: argparse.Namespace) -> "Supposition | None":
-    """Return what is supposed, None if nothing is."""
     if not _supposes(asked):
         return None
-    from host_tools.commands.replay.what_if.supposition import Supposition
+    from host_tools.commands.replay.what_if import Supposition
 
     return Supposition.of(asked.profile, asked.prior, asked.noise)
-
-
-def _comparison(session: "ReplayedSession", supposed: "Supposition") -> "Comparison":
-    from host_tools.commands.replay.what_if.comparison import Comparison
-
-    return Comparison.of(session, supposed)
 
 
 def _supposes(asked: argparse.Namespace) -> bool:
@@ -207,14 +200,6 @@ def _supposes(asked: argparse.Namespace) -> bool:
 def _check_picture(asked: argparse.Namespace) -> None:
     if asked.picture is None:
         return
-    if not _supposes(asked):
-        raise HostError(
-            "--picture draws two models; name the other with --profile, --prior, --noise"
-        )
-    _check_name_of_picture(asked)
-
-
-def _check_name_of_picture(asked: argparse.Namespace) -> None:
     need("--picture", *NEEDS["--picture"], use="replay --picture")
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 

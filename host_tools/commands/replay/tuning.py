@@ -49,12 +49,19 @@ class TuningVerdict(Verdict):
 
 def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVerdict:
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
-    steps = _Steps()
     recovered, damage = good_records(path)
     if recovered.format < FORMAT_VERSION:
         raise not_replayed(recovered, replay_words(recovered.header), keys)
+    steps: list[Step] = []
+
+    def watch(state: TuningReplay, _event: Event, _actions: Sequence[Action]) -> None:
+        estimator = state.test.estimator
+        if len(steps) != estimator.comparison_count + 1:
+            low_db, high_db = map(tuple, estimator.wish_band())
+            steps.append(Step(estimator.best(), low_db, high_db, estimator.expected_regret))
+
     try:
-        state: TuningReplay = replay_from(TuningHeader, recovered.records, steps.watch)
+        state: TuningReplay = replay_from(TuningHeader, recovered.records, watch)
     except ReplayError as error:
         raise NonsenseError(f"{path}: {error}") from error.__cause__
     complete = recovered.complete and not state.pending
@@ -70,7 +77,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
         seals=seals_of(recovered, keys),
         elsewhere=elsewhere(state.header),
         header=state.header,
-        steps=steps.taken,
+        steps=steps,
     )
 
 
@@ -97,18 +104,3 @@ def _first_record(path: Path) -> Record:
             return decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")[0]
     except (OSError, LineError):
         return {}
-
-
-class _Steps:
-    """Notes what is known after each comparison."""
-
-    def __init__(self) -> None:
-        self.taken: list[Step] = []
-
-    def watch(self, state: TuningReplay, _event: Event, _actions: Sequence[Action]) -> None:
-        estimator = state.test.estimator
-        if len(self.taken) == estimator.comparison_count + 1:
-            return
-        low_db, high_db = estimator.wish_band()
-        best = estimator.best()
-        self.taken.append(Step(best, tuple(low_db), tuple(high_db), estimator.expected_regret))

@@ -20,17 +20,9 @@ ROOM_DB: Final = 1.15  # of the panels, beside what is drawn
 def draw_tuning(
     steps: Sequence[Step], path: Path, title: str, wish_db: Sequence[float] | None = None
 ) -> None:
-    """Draw a tuning.
+    """Draw a tuning, before the first comparison and after each, to .svg, .png or .pdf.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        Before the first comparison, and after each.
-    path : Path
-        A name in .svg, .png or .pdf.
-    title : str
-    wish_db : sequence of float, optional
-        What a simulated person wanted.
+    `wish_db` is what a simulated person wanted.
     """
     with in_style():
         save(tuning_figure(steps, title, wish_db), path)
@@ -39,7 +31,6 @@ def draw_tuning(
 def tuning_figure(
     steps: Sequence[Step], title: str, wish_db: Sequence[float] | None = None
 ) -> "Figure":
-    """Return the picture; all else as of `draw_tuning`."""
     figure = new_figure(9.4, 5.6)
     figure.suptitle(title, fontsize=11)
     grid = figure.subplots(2, 3, sharex=True)

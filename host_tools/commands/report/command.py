@@ -56,7 +56,6 @@ QUIET_S: Final = 1.0  # before progress is shown
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_journal_argument(p)
     p.add_argument(
         "-o", "--out", type=Path, metavar="FILE",
@@ -78,7 +77,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the session and write what was asked for."""
     journal = journal_or_newest(arguments.journal)
     out: Path | None = arguments.out
     if out is None and not (arguments.text or arguments.json):
@@ -111,7 +109,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(
     report: "SessionReport", history: "History", arguments: argparse.Namespace, out: Path | None
 ) -> None:
-    """Write what was asked for, to a file and to the terminal."""
     from rich.console import Console
 
     from host_tools.commands.report.page import page_of

@@ -64,17 +64,9 @@ JsonObject = dict[str, Any]
 def audiogram_as_json(
     ear: EarResult, source: Source, session: RecordedSession, shown: Shown
 ) -> JsonObject:
-    """Return the audiogram of an ear, with what was found of it by bone, if this is by air.
+    """Return the audiogram of an ear that the source draws; by air with what was found by bone.
 
-    Parameters
-    ----------
-    ear : EarResult
-        One of those that the source draws.
-    source : Source
-    session : RecordedSession
-        The same one.
-    shown : Shown
-        What says the words across it.
+    `shown` says the words across it.
     """
     norm = source.norm if isinstance(source.norm, AgeNorm) and may_conclude(ear) else None
     around = {
@@ -129,7 +121,6 @@ def drawn_tones(ear: EarResult, session: ReplayedSession) -> list[Trial]:
 
 
 def asked_tones(tested: EarTest) -> list[Presentation]:
-    """Return the tones whose answers count."""
     answered = [each.presentation for each in tested.observations]
     return [each for each in answered if each.is_asked]
 
@@ -168,7 +159,6 @@ def tone_as_json(trial: Trial, session: ReplayedSession) -> JsonObject:
 
 
 def limit_as_json(tested: EarTest) -> JsonObject:
-    """Return up to where an ear could be asked."""
     at_hz = tested.estimator.candidate_frequencies_hz
     return _line(at_hz, (tested.levels.limit_db_hl(f) for f in at_hz))
 

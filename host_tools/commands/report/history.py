@@ -5,7 +5,9 @@ of the familiarisation. Levels are in tenths of a decibel, the objective a chara
 a session of 80 tones stays far below a megabyte.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +20,7 @@ from firmware_py.session.ear_result import result_of
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import ROUTES, Route
+from firmware_py.terms.settings import Settings
 from firmware_py.terms.verdicts import has_thresholds
 from host_tools.commands.report.drawn import (
     curve_of,
@@ -47,20 +50,22 @@ class History:
     _seen: dict[tuple[Route, int, int, float], int] = field(default_factory=dict)
 
     def __call__(self, test: HearingTest, trial: Trial) -> None:
-        """Look at the test after a trial."""
-        ear = test.ears[trial.route]
+        route = trial.route
+        ear = test.ears[route]
+        self.after.append(self._place(ear, lambda: test.result().by_route[route], test.settings))
+
+    def _place(self, ear: EarTest, found: Callable[[], EarResult], settings: Settings) -> int:
+        """Return which snapshot is that of an ear as it is; the first time it is taken."""
+        estimator = ear.estimator
         # The same number of answers may be others: some can be forgotten and asked again.
         key = (
-            trial.route,
-            ear.estimator.trial_count,
-            ear.catch_trials.count,
-            ear.estimator.log_evidence,
-        )
+            ear.route, estimator.trial_count, ear.catch_trials.count, estimator.log_evidence,
+        )  # fmt: skip
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            convention = self.convention or test.settings.threshold_convention
-            self.snapshots.append(_snapshot(ear, test.result().by_route[trial.route], convention))
-        self.after.append(self._seen[key])
+            convention = self.convention or settings.threshold_convention
+            self.snapshots.append(_snapshot(ear, found(), convention))
+        return self._seen[key]
 
     def as_json(self, session: ReplayedSession) -> dict[str, Any]:
         """Return everything the page's program needs, as JSON values.
@@ -100,12 +105,7 @@ class History:
         unasked = EarTest(
             route, session.settings, session.person, calibration.highest_db_hl, session.prior
         )
-        key = (route, 0, 0, unasked.estimator.log_evidence)
-        if key not in self._seen:
-            self._seen[key] = len(self.snapshots)
-            convention = self.convention or session.settings.threshold_convention
-            self.snapshots.append(_snapshot(unasked, result_of(unasked), convention))
-        self.first[route] = self._seen[key]
+        self.first[route] = self._place(unasked, partial(result_of, unasked), session.settings)
 
 
 def _places_of(ear: EarTest) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from firmware_py.console.audiogram_text import characters_of_mark
-from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
-from host_tools.drawings.symbols import ear_colour, symbol_table
+from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK, ear_colour, symbol_table
 from host_tools.papers import NO_TEXT, Mark
 
 HALF: Final = 8.0  # the drawing reaches so far to every side

@@ -73,7 +73,6 @@ def _mark(mark: Mark) -> str:
 
 
 def _steps(session: ReplayedSession, source: Source, shown: Shown) -> str:
-    """Return what steps through the session."""
     trials = table_as_html(_trials(session.trials, source), shown, "presentations")
     parts = {"steps": str(len(session.trials)), "trials": trials}
 
@@ -110,7 +109,6 @@ def _trial(trial: Trial) -> list[Cell]:
 
 
 def _program_data(report: SessionReport, history: History) -> dict[str, Any]:
-    """Return all that the page's program draws and says."""
     source, session, shown = report.source, report.session, report.shown
     blocks = [block for section in report.paper["sections"] for block in section["blocks"]]
     drawn = [each for block in blocks if block["block"] == "audiograms" for each in block["of"]]
@@ -135,7 +133,6 @@ def _program_data(report: SessionReport, history: History) -> dict[str, Any]:
 
 
 def _words_of_steps(source: Source, shown: Shown) -> dict[str, str]:
-    """Return the sentences of the page's program, and the words that these are filled with."""
     sentences = shown.language.sentences
     tested = {ear.route for ear in source.ears}
     routes = [route for route in ROUTES if route.kind is BY_AIR or route in tested]

@@ -39,7 +39,6 @@ class SessionReport:
 
     @property
     def drawing_words(self) -> dict[str, str]:
-        """Return what is written on the paper of its audiograms."""
         catalogue = catalogue_of(self.shown.name)
         return drawing_js.paper_words(catalogue, nominal=self.source.nominal)
 
@@ -51,11 +50,9 @@ class SessionReport:
         return {"result": result, "paper": self.paper}
 
     def audiogram(self, ear: EarResult) -> dict[str, Any]:
-        """Return the audiogram of an ear, one of those that are drawn, as JSON values."""
         return audiogram_as_json(ear, self.source, self.session, self.shown)
 
     def on_paper(self) -> Shown:
-        """Return what is shown with pictures."""
         drawings = {
             str(ear.route): drawing_js.svg_for_paper(self.audiogram(ear), self.drawing_words)
             for ear in self.source.drawn
@@ -63,7 +60,6 @@ class SessionReport:
         return replace(self.shown, drawings=drawings, mark=draw_mark)
 
     def in_characters(self) -> Shown:
-        """Return what is shown with audiograms in characters."""
         unit = axis_unit(nominal=self.source.nominal)
         drawings = {}
         for ear in self.source.drawn:

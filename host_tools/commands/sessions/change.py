@@ -86,12 +86,9 @@ class EarPosterior:
         ]
         if found.outcome not in FINISHED or not known or found.tones == 0:
             return None
-        floor_db_hl = [
-            _edge(readings[f].kind == Kind.AT_MOST, readings[f].level_db_hl, -1) for f in known
-        ]
-        limit_db_hl = [
-            _edge(readings[f].kind == Kind.ABOVE, readings[f].level_db_hl, 1) for f in known
-        ]
+        shown = [readings[f] for f in known]
+        floor_db_hl = [e.level_db_hl if e.kind == Kind.AT_MOST else -np.inf for e in shown]
+        limit_db_hl = [e.level_db_hl if e.kind == Kind.ABOVE else np.inf for e in shown]
         joint = thresholds.joint_threshold([float(f) for f in known])
         return cls(tuple(known), *joint, np.array(floor_db_hl), np.array(limit_db_hl))
 
@@ -123,10 +120,6 @@ class EarPosterior:
         drawn = self.mean_db_hl[which] + np.einsum("nij,nj->ni", roots[which], normal)
         clipped: Array = np.clip(drawn, self.floor_db_hl, self.limit_db_hl)
         return clipped
-
-
-def _edge(beyond: bool, level_db_hl: float | None, sign: int) -> float:
-    return level_db_hl if beyond and level_db_hl is not None else sign * np.inf
 
 
 @dataclass(frozen=True)

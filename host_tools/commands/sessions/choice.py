@@ -6,7 +6,7 @@ better. The number of a session on its device only grows.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from fnmatch import fnmatchcase
@@ -18,23 +18,10 @@ from firmware_py.terms.person import compose
 from firmware_py.terms.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
-from host_tools.recordings.names import by_number
+from host_tools.recordings.newest import by_number
 
-
-@dataclass(frozen=True)
-class Placed:
-    """A session in its place."""
-
-    entry: Entry
-    at: float  # seconds since 1970, never less than of the one before it
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """Two sessions of a device whose numbers say another order than their dates."""
-
-    first: Entry  # by its number
-    last: Entry
+# A session in its place: seconds since 1970, never less than of the one before it.
+Placed = tuple[Entry, float]
 
 
 def clock_was_set(entry: Entry) -> bool:
@@ -47,17 +34,17 @@ def in_order(entries: Iterable[Entry]) -> list[Placed]:
     for entry in entries:
         by_device.setdefault(entry.device, []).append(entry)
     placed = [each for device, of in by_device.items() for each in _of_device(device, of)]
-    return sorted(placed, key=lambda each: (each.at, each.entry.device))
+    return sorted(placed, key=lambda each: (each[1], each[0].device))
 
 
-def contradictions(placed: Sequence[Placed]) -> list[Contradiction]:
-    """Return where the dates of a device's sessions contradict their numbers."""
+def contradictions(ordered: Iterable[Entry]) -> list[tuple[Entry, Entry]]:
+    """Return sessions of a device, first and last by number, whose dates say another order."""
     by_device: dict[str, list[Entry]] = {}
-    for each in placed:
-        if each.entry.device and clock_was_set(each.entry):
-            by_device.setdefault(each.entry.device, []).append(each.entry)
+    for each in ordered:
+        if each.device and clock_was_set(each):
+            by_device.setdefault(each.device, []).append(each)
     return [
-        Contradiction(first, last)
+        (first, last)
         for of in by_device.values()
         for first, last in pairwise(of)
         if (_moment(first) or 0.0) > (_moment(last) or 0.0)
@@ -67,13 +54,13 @@ def contradictions(placed: Sequence[Placed]) -> list[Contradiction]:
 def _of_device(device: str, entries: Iterable[Entry]) -> list[Placed]:
     """Place the sessions of a device; an unknown one may be several, with numbers of their own."""
     if not device:
-        return [Placed(entry, _moment(entry) or 0.0) for entry in sorted(entries, key=_by_date)]
+        return [(entry, _moment(entry) or 0.0) for entry in sorted(entries, key=_by_date)]
     ordered = sorted(entries, key=_by_session)
     known = [at for at in map(_moment, ordered) if at is not None]
     at, placed = min(known, default=0.0), []
     for entry in ordered:
         at = max(at, _moment(entry) or at)
-        placed.append(Placed(entry, at))
+        placed.append((entry, at))
     return placed
 
 
@@ -108,13 +95,7 @@ ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked of a session; None: nothing.
-
-    Raises
-    ------
-    HostError
-        A day is none, or the first is after the last.
-    """
+    """What is asked of a session, None: nothing; `HostError` if days are none or in no order."""
 
     identifier: str | None = None  # of the person, with the wildcards ``*`` and ``?``
     # `since`, `until`: first and last day on which it started, by the clock of the device, ISO 8601
@@ -128,7 +109,6 @@ class Choice:
     pta4_max_db_hl: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the days."""
         for option, day in (("--since", self.since), ("--until", self.until)):
             if day is not None:
                 _check_day(option, day)
@@ -136,7 +116,6 @@ class Choice:
             raise HostError(f"--since {self.since} is after --until {self.until}")
 
     def takes(self, entry: Entry) -> bool:
-        """Tell whether a session is as asked."""
         wanted = (
             (self.identifier, lambda told: fnmatchcase(entry.identifier, compose(told))),
             (self.since, lambda day: entry.started[:10] >= day),
@@ -159,7 +138,7 @@ class Choice:
 
 def choose(entries: Iterable[Entry], choice: Choice, order: str, reverse: bool) -> list[Entry]:
     """Return the sessions that are as asked, in an order of `ORDERS`."""
-    ordered = [each.entry for each in in_order(filter(choice.takes, entries))]
+    ordered = [entry for entry, _ in in_order(filter(choice.takes, entries))]
     if reverse:
         ordered.reverse()  # of two that are alike, too
     return sorted(ordered, key=ORDERS[order], reverse=reverse)

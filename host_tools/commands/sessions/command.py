@@ -61,7 +61,6 @@ HEADS: Final = (
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("directory", type=Path, metavar="DIR", help="with journals: *.journal")
     p.add_argument("--identifier", metavar="PATTERN", help="of the person; * and ? are wild")
     p.add_argument("--since", metavar="DAY", help="started on 2026-01-31, say, or later")
@@ -100,7 +99,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the sessions, or export them."""
     choice = Choice(
         arguments.identifier, arguments.since, arguments.until, arguments.outcome,
         arguments.calibration, arguments.ear, arguments.pta4_min, arguments.pta4_max,
@@ -130,7 +128,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_people(arguments: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
     if arguments.people and arguments.export is not None:
         raise HostError("--people and --export do not go together: an export has a row a session")
     if arguments.out is not None:

@@ -23,8 +23,7 @@ from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from firmware_py.terms.shown_threshold import Kind, ShownThreshold
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
-from host_tools.recordings.doubles import About
-from host_tools.recordings.look import ends_of
+from host_tools.recordings.doubles import About, ends_of
 
 RIGHT_BONE, LEFT_BONE = (str(Route(ear, BONE)) for ear in (RIGHT, LEFT))
 
@@ -39,74 +38,37 @@ BROKEN: Final = (DAMAGED, FOREIGN, NEWER, TUNING, UNREADABLE, UNSTARTED)
 
 @dataclass(frozen=True)
 class Entry:
-    """What is listed of a file.
+    """What is listed of a file; texts are "" where nothing is known."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, without the directory.
-    outcome : str
-        As in the result, `UNFINISHED`, or one of `BROKEN`.
-    words : str
-        What is wrong with a broken one, and whose a tuning is.
-    session : int or None
-    started : str
-        ISO 8601.
-    ears : str
-        "both", "left" or "right".
-    identifier, calibration : str
-        Of the person; and the state.
-    pta4_right_db_hl, pta4_left_db_hl : float or None
-        None: not tested, or not known.
-    at_least, at_most : str
-        The ears, apart by a space, whose average is a bound.
-    inferred : str
-        The ears, apart by a space, whose average has a number in it that was not measured.
-    tones : int
-        Of all ears.
-    verdict_right, verdict_left, verdict_right_bone, verdict_left_bone : str
-        Whether the test of an ear was one, by air and by bone; "" if there is no result of it.
-    routes : str
-        By which it was to be tested: "air", or "air, bone".
-    device : str
-        Serial number of the fitting device.
-    prior : str
-        The hash of the prior that somebody brought; "": it is the one that ships.
-    content : str
-        Digest of the file.
-    recorded_by : str
-        The version and the format, of an earlier one.
-
-    Texts are "" where nothing is known.
-    """
-
-    name: str
-    outcome: str
-    words: str = ""
+    name: str  # without the directory
+    outcome: str  # as in the result, `UNFINISHED`, or one of `BROKEN`
+    words: str = ""  # what is wrong with a broken one, and whose a tuning is
     session: int | None = None
-    started: str = ""
-    ears: str = ""
+    started: str = ""  # ISO 8601
+    ears: str = ""  # "both", "left" or "right"
     identifier: str = ""
-    calibration: str = ""
-    pta4_right_db_hl: float | None = None
+    calibration: str = ""  # its state
+    pta4_right_db_hl: float | None = None  # None: not tested, or not known
     pta4_left_db_hl: float | None = None
+    # `at_least`, `at_most`, `inferred`: the ears, apart by a space, whose average is a bound, or
+    # has a number in it that was not measured
     at_least: str = ""
     at_most: str = ""
     inferred: str = ""
-    tones: int = 0
+    tones: int = 0  # of all ears
+    # whether the test of an ear was one; "" if there is no result of it
     verdict_right: str = ""
     verdict_left: str = ""
     verdict_right_bone: str = ""
     verdict_left_bone: str = ""
-    routes: str = ""
-    device: str = ""
-    prior: str = ""
-    content: str = ""
-    recorded_by: str = ""
+    routes: str = ""  # by which it was to be tested: "air", or "air, bone"
+    device: str = ""  # serial number of the fitting device
+    prior: str = ""  # the hash of the prior that somebody brought; "": the one that ships
+    content: str = ""  # digest of the file
+    recorded_by: str = ""  # the version and the format, of an earlier one
 
     @property
     def broken(self) -> bool:
-        """Return whether nothing can be made of it."""
         return self.outcome in BROKEN
 
     @property
@@ -119,7 +81,6 @@ class Entry:
 
     @property
     def about(self) -> About:
-        """Return what the journal is known by."""
         finished = self.outcome != UNFINISHED
         known = (self.content, self.device, self.session, self.started)
         return About(self.name, *known, finished)
@@ -136,7 +97,6 @@ class Entry:
         return {route: verdict for route, verdict in told.items() if verdict}
 
     def mean_of(self, ear: str) -> Row:
-        """Return the average of an ear."""
         db_hl = self.pta4_db_hl.get(ear)
         if db_hl is None:
             return no_value()
@@ -214,10 +174,7 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
 def _tuning_words(path: Path) -> str:
     """Say whose a tuning is, and what came of it; "" of what is no good journal of one.
 
-    Raises
-    ------
-    OSError, JournalError, SessionRecordError
-        As of `ends_of`.
+    Errors are those of `ends_of`.
     """
     if session_number(path) == 0 or not path.name.startswith(TUNING):
         return ""

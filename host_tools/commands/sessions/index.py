@@ -18,7 +18,7 @@ from typing import Final
 from firmware_py.platform.named_file import content_of
 from host_tools.commands.sessions.entry import UNREADABLE, Entry, entry_of
 from host_tools.files import cannot_be_read, user_directory
-from host_tools.recordings.names import by_number
+from host_tools.recordings.newest import by_number
 
 # An index of other fields is made anew; the number is for what else may change.
 FORMAT: Final = zlib.crc32(" ".join(["4", *Entry.__dataclass_fields__]).encode()) >> 1
@@ -33,20 +33,9 @@ Watch = Callable[[Iterable[Path], int, str], Iterable[Path]]
 
 
 def entries_of(directory: Path, watch: Watch, use_index: bool = True) -> list[Entry]:
-    """Return an entry for every journal of a directory, by name.
+    """Return an entry for every journal of a directory, by name; `HostError` if it cannot be read.
 
-    Parameters
-    ----------
-    directory : Path
-    watch : callable
-        Wraps the files that have to be read.
-    use_index : bool
-        False: read every file.
-
-    Raises
-    ------
-    HostError
-        The directory cannot be read.
+    `watch` wraps the files that have to be read; without the index these are all.
     """
     states = _states(directory)
     if not use_index:

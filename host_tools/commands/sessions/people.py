@@ -24,13 +24,7 @@ from host_tools.commands.sessions.change import (
     bounds_between,
     change_between,
 )
-from host_tools.commands.sessions.choice import (
-    Contradiction,
-    Placed,
-    clock_was_set,
-    contradictions,
-    in_order,
-)
+from host_tools.commands.sessions.choice import clock_was_set, contradictions, in_order
 from host_tools.commands.sessions.entry import TUNING, Entry
 from host_tools.errors import HostError
 from host_tools.recordings.doubles import without_doubles
@@ -156,9 +150,9 @@ class Person:
     convention: str = FIFTY_PERCENT  # of all thresholds and means
 
     @property
-    def contradictions(self) -> list[Contradiction]:
+    def contradictions(self) -> list[tuple[Entry, Entry]]:
         """Return where dates and numbers of sessions contradict one another."""
-        return contradictions([Placed(visit.entry, visit.at) for visit in self.visits])
+        return contradictions(visit.entry for visit in self.visits)
 
     @property
     def asked(self) -> list[Difference]:
@@ -178,7 +172,6 @@ class Person:
 
     @property
     def uncalibrated(self) -> bool:
-        """Return whether a session had no calibration."""
         return any(visit.nominal for visit in self.visits)
 
     def comparison(self, ear: str) -> Comparison | None:
@@ -211,7 +204,6 @@ class Person:
         return [visit for visit in self.visits if ear in visit.posteriors and not visit.nominal]
 
     def comparisons(self) -> list[Comparison]:
-        """Return the comparisons of both ears, as far as there are any."""
         found = (self.comparison(ear) for ear in EARS)
         return [each for each in found if each is not None]
 
@@ -222,7 +214,7 @@ class Person:
             "alike": [*self.alike],
             "asked": [each.reason.to_record() for each in self.asked],
             "contradictions": [
-                {"first": each.first.name, "last": each.last.name} for each in self.contradictions
+                {"first": first.name, "last": last.name} for first, last in self.contradictions
             ],
             "refused": [
                 {
@@ -272,15 +264,9 @@ def people_of(
 ) -> tuple[list[Person], Aside]:
     """Read sessions, and return their people by identifier; those without one are the last.
 
-    Parameters
-    ----------
-    directory : Path
-    entries : sequence of Entry
-        Those of broken journals are left out: they tell of nobody.
-    watch : callable
-        Wraps the sessions, which have to be read from beginning to end.
-    convention : str or None
-        Of all thresholds; None: of those of a person that of the last session's settings.
+    Broken journals are left out: they tell of nobody. `watch` wraps the sessions, which have to be
+    read from beginning to end. Thresholds are in a convention; None: that of the settings of a
+    person's last session.
     """
     good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}
@@ -288,8 +274,8 @@ def people_of(
         [words for _, words in good.left_out], good.doubted, _words_of_broken(directory, entries)
     )
     placed = in_order(good.kept)
-    at = {each.entry.name: each.at for each in placed}
-    for entry in watch([each.entry for each in placed], len(placed), "reading"):
+    at = {entry.name: when for entry, when in placed}
+    for entry in watch([entry for entry, _ in placed], len(placed), "reading"):
         try:
             visit = _read(directory, entry, at[entry.name])
         except HostError as error:

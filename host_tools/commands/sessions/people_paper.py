@@ -35,7 +35,6 @@ SURE: Final = 1.0 - LEAST_SHARE  # what is above it is told as that
 
 
 def name_row(person: Person) -> Row:
-    """Return the identifier, or that there is none."""
     return row("listed", of=person.identifier) if person.identifier else row("no-identifier")
 
 
@@ -101,8 +100,8 @@ def remarks(person: Person, comparisons: Sequence[Comparison]) -> list[Row]:
         sexes = why.field == "sex"
         found.append(row("people-sexes") if sexes else row("people-asked", differs=why.reason))
     found += [
-        row("people-against-the-clock", first=each.first.name, last=each.last.name)
-        for each in person.contradictions
+        row("people-against-the-clock", first=first.name, last=last.name)
+        for first, last in person.contradictions
     ]
     if person.alike:
         found.append(row("people-alike", names=person.alike))

@@ -27,9 +27,8 @@ from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from host_tools.commands import demo as demo_module
-from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
-from host_tools.commands.replay.what_if.comparison import BONE_LEFT_OUT, Comparison
-from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.replay.what_if import BONE_LEFT_OUT, Comparison, Supposition
+from host_tools.commands.replay.what_if_picture import comparison_sheet
 from host_tools.devices import live
 from host_tools.devices.emulated_board import installed_pico
 from host_tools.devices.processes import Operator

@@ -13,7 +13,7 @@ from firmware_py.terms.route import LEFT, RIGHT, ROUTES, Route
 from firmware_py.terms.shown_threshold import Kind
 from host_tools import drawing_js
 from host_tools.drawings import drawing
-from host_tools.drawings.symbols import symbol_table
+from host_tools.drawings.drawing import symbol_table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 

@@ -1,12 +1,20 @@
 """What every form of an export has to keep: each promise reads the file that a form wrote.
 
-A file is read by `leaves_of`, or as a table of audiograms, and no promise knows a format by name.
+`FORMS` are those of the product's own list. A file is read by `leaves_of`, or as a table of
+audiograms, and no promise knows a format by name: so a new format is tested by being in the list.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Final
+import csv
+import io
+import json
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from device.audiogram_tables.table import Table
@@ -18,8 +26,7 @@ from firmware_py.terms.results import SessionResult, ThresholdResult
 from firmware_py.terms.route import Route
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import Encode
-from tests.host.commands.export.every_form import Leaf, leaves_of
+from host_tools.commands.export.formats import CSV, CSV_FORMS, FORMATS, Encode, encoder
 from tests.host.commands.export.sessions import (
     inferred_and_confirmed,
     session_with_bone,
@@ -29,7 +36,84 @@ from tests.host.commands.export.sessions import (
 from tests.host.journals import BOTH, LEFT_S2
 from tests.host.judged import DIFFERENT, NOBODY, Verdicts, judge
 
+_EAR: Final = re.compile(r"(?<![a-z])(right|left)(?![a-z])|(?<=[A-Z0-9])[RL]$")
+_NUMBER: Final = re.compile(r"(?<![\d.])-?\d+\.\d+(?![\d.])")
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of an export."""
+
+    options: tuple[str, ...]  # of `gp-pta export`
+    encode: Encode
+
+
+def _every_form() -> Iterator[Form]:
+    for name in FORMATS:
+        for form in CSV_FORMS if name == CSV else (None,):
+            told = Namespace(csv_form=form, separator=None, decimal=None)
+            options = ("--format", name, *([f"--{form}"] if form else []))
+            yield Form(options, encoder(name, told))
+
+
+FORMS: Final = {" ".join(form.options[1:]): form for form in _every_form()}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value in a file, under the name of its column, or the names on the way to it.
+
+    Names are without numbers and ears, so that values of one kind have one.
+    """
+
+    name: str
+    value: Any
+    row: int  # that it shares with what stands beside it
+
+    @property
+    def text(self) -> str:
+        """Return name and value as somebody reads them, in words."""
+        return f"{self.name}: {self.value}".replace("_", " ").replace("-", " ")
+
+    @property
+    def numbers(self) -> set[float]:
+        """Return the numbers with decimals that stand there, in a text, too, to a tenth."""
+        if isinstance(self.value, float):
+            return {round(self.value, 1)}
+        return {float(each) for each in _NUMBER.findall(str(self.value))}
+
+
+def leaves_of(content: bytes) -> list[Leaf]:
+    """Return all values in a file of an export, whichever kind of file it is."""
+    if content.startswith(b"PAR1"):
+        told: Any = pq.read_table(pa.BufferReader(content)).to_pylist()
+    elif content.startswith((b"{", b"[")):
+        told = json.loads(content)
+    else:
+        told = [*csv.DictReader(io.StringIO(content.decode()))]
+    found: list[Leaf] = []
+    _gather(told, "", 0, found, iter(range(10**9)))
+    return found
+
+
+def _gather(value: Any, name: str, row: int, found: list[Leaf], rows: Iterator[int]) -> None:
+    if isinstance(value, dict):
+        row = next(rows)
+        for key, each in value.items():
+            _gather(each, f"{name}.{key}".lstrip("."), row, found, rows)
+    elif isinstance(value, list):
+        for each in value:
+            _gather(each, name, row, found, rows)
+    elif value not in (None, ""):
+        found.append(Leaf(re.sub(r"\d+", "#", _EAR.sub("", name)), value, row))
+
+
 NAMED_OFTEN: Final = 3  # so many levels stand under a name that is one of levels
+# Names of what follows from levels in dB HL alone.
+FOLLOWS: Final = (
+    "pta#_db_hl", "pta#.level_db_hl", "pta#_low_db_hl", "grade", "loss", "bone_gaps", "gap_low",
+    "gap_inferred", "gap_db_",
+)  # fmt: skip
 LEVEL_DB: Final = 0.051  # a format may have a tenth
 
 
@@ -50,15 +134,14 @@ def keep_to_the_verdict(encode: Encode) -> None:
 
 def call_nominal_levels_nominal(encode: Encode) -> None:
     """Say without a calibration that levels are nominal, no level in dB HL, no mean and grade."""
-    examination = read_examination(LEFT_S2)
-    header = replace(examination.header, calibration=CalibrationInForce())
-    result = as_told(examination.result, header.settings, nominal=True)
-    nominal = replace(examination, header=header, result=result)
-    told = leaves_of(write(encode, [nominal]))
-    assert any("nominal" in str(leaf.value) for leaf in told)
-    assert [leaf for leaf in told if "dB HL" in str(leaf.value)] == []
-    follows = ("pta#_db_hl", "pta#.level_db_hl", "pta#_low_db_hl", "grade", "loss")
-    assert [leaf for leaf in told if any(name in leaf.name for name in follows)] == []
+    for examination in (read_examination(LEFT_S2), session_with_bone()):
+        header = replace(examination.header, calibration=CalibrationInForce())
+        result = as_told(examination.result, header.settings, nominal=True)
+        told = leaves_of(write(encode, [replace(examination, header=header, result=result)]))
+        assert any("nominal" in str(leaf.value) for leaf in told)
+        values = [leaf for leaf in told if re.search("dB HL|air-bone gap", str(leaf.value))]
+        assert values == []
+        assert [leaf for leaf in told if any(name in leaf.name for name in FOLLOWS)] == []
 
 
 def have_only_what_was_asked(encode: Encode) -> None:

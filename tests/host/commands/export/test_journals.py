@@ -13,12 +13,11 @@ import pytest
 
 from firmware_py.journal import read_journal
 from host_tools.commands.export import long_table
-from host_tools.commands.export.document_session import DocumentSession, Sessions
+from host_tools.commands.export.document_session import DocumentSession, Sessions, document
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.journals import Journals
-from host_tools.commands.export.stream import document
 from tests.host.commands.export import sessions
-from tests.host.commands.export.every_form import FORMS
+from tests.host.commands.export.promises import FORMS
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import (
     BOTH,
@@ -67,7 +66,7 @@ def test_fhir_of_many_has_the_bytes_of_one_document_and_each_resource_once() -> 
     bundle = json.loads(content)
     names = [entry["fullUrl"] for entry in bundle["entry"]]
 
-    assert content == _dump(bundle)
+    assert content == _dump(bundle) == sessions.as_fhir(examinations)
     assert len(names) == len(set(names)) > 150
     alone = [e for of in examinations for e in json.loads(sessions.as_fhir([of]))["entry"]]
     assert {entry["fullUrl"]: entry for entry in alone} == {

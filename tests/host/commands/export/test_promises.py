@@ -3,22 +3,40 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
-from host_tools.commands.export.cells import Spelling
+from host_tools.commands.export.cells import COMMA, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.document_session import DocumentSession
-from host_tools.commands.export.formats import Encode
+from host_tools.commands.export.formats import CSV_FORMS, Encode
 from host_tools.commands.export.long_table import as_tidy_csv
-from tests.host.commands.export.every_form import FORMS
-from tests.host.commands.export.promises import PROMISES
+from tests.host.commands.export.promises import (
+    FORMS,
+    PROMISES,
+    bone_comes_back,
+    come_back,
+    limits_that_come_back,
+)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PROMISES)
 def test_every_form_of_an_export_keeps_every_promise(name: str, form: str) -> None:
     PROMISES[name](FORMS[form].encode)
+
+
+@pytest.mark.parametrize("form", CSV_FORMS)
+@pytest.mark.parametrize("separator", [SEMICOLON, TAB])
+def test_a_csv_comes_back_however_it_is_spelt(form: str | None, separator: str) -> None:
+    come_back(partial(CSV_FORMS[form], spelling=spelling_of(separator, COMMA)))
+
+
+def test_the_codes_of_nhanes_alone_have_no_limit_and_no_bone() -> None:
+    without_limit = {name for name, form in FORMS.items() if not limits_that_come_back(form.encode)}
+    without_bone = {name for name, form in FORMS.items() if not bone_comes_back(form.encode)}
+    assert without_limit == without_bone == {"csv --nhanes"}
 
 
 def as_careless(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:

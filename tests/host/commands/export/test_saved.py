@@ -23,7 +23,7 @@ from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.export.saved import read_document
 from host_tools.commands.export.schema import ABOUT, CHECKS, check_session, schema_text
 from host_tools.errors import HostError
-from tests.host.commands.export.every_form import FORMS
+from tests.host.commands.export.promises import FORMS
 from tests.host.commands.export.sessions import SILENT
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
 

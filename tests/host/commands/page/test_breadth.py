@@ -27,7 +27,7 @@ from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
 from tests.host.commands.page.test_whole import await_answers, enter_pin
 from tests.host.journals import GOLDEN, GpPta
 from tests.host.pdfs import ReadPdf
-from tests.host.test_every_row_is_shown import rows_shown
+from tests.host.test_what_every_form_says import rows_shown
 
 pytestmark = pytest.mark.xdist_group("page")
 SHORT = {"tones": "20", "width": "40"}  # a test of a few tones

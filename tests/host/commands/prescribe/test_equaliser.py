@@ -13,7 +13,6 @@ from device.hearing_aid.limits import SPEECH_PEAKS_DB
 from device.speech import FloatArray, speech_in_bands
 from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription, prescribe_session
-from host_tools.commands.prescribe.easyeffects import preset
 from host_tools.commands.prescribe.equaliser import (
     GAIN_MAX_DB,
     Bell,
@@ -22,6 +21,7 @@ from host_tools.commands.prescribe.equaliser import (
     curve_of,
     highest_db,
     louder_db,
+    preset,
 )
 from tests.host.journals import BOTH, GpPta, recorded_calibrated
 
@@ -81,13 +81,6 @@ def drawn_curves(seed: int) -> list[Curve]:
         gain_db = np.minimum(random.choice([0.5, 1.0]) * most_db, most_db)
         curves.append(Curve(ear, FREQUENCIES_HZ, gain_db, most_db))
     return curves
-
-
-@pytest.fixture(autouse=True)
-def golden_sessions_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "host_tools.recordings.recorded_session.read_true_session", recorded_calibrated
-    )
 
 
 @pytest.fixture(scope="module")

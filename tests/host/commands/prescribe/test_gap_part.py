@@ -26,14 +26,14 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.figures import as_json
 from host_tools.commands.prescribe.from_session import Waived
-from host_tools.commands.prescribe.gap_part import GapMark
 from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.signs import sign_of, sign_rows
-from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from host_tools.commands.prescribe.source import GapMark
+from host_tools.recordings.recorded_session import ReplayedSession
 from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_bone import beyond, conductive, with_bone
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, session_of
 from tests.host.reports import with_ears
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
@@ -52,13 +52,12 @@ def by_octaves(found: ThresholdResult) -> ThresholdResult:
 
 def with_gap(gap_db: float, **changes: Change) -> ReplayedSession:
     """Return a session whose right ear has a gap; `changes` to its bone, by `f500` and so on."""
-    session = replay_session(BOTH)
-    by_air = {ear.route.ear: ear for ear in session.result.ears}
+    by_air = {ear.route.ear: ear for ear in session_of(BOTH).result.ears}
     right, left = by_bone_of(by_air[RIGHT], gap_db), by_bone_of(by_air[LEFT], 0.0)
     thresholds = tuple(
         changes.get(f"f{t.frequency_hz}", by_octaves)(by_octaves(t)) for t in right.thresholds
     )
-    return with_bone(session, replace(right, thresholds=thresholds), left)
+    return with_bone(replace(right, thresholds=thresholds), left)
 
 
 def hear_all(found: ThresholdResult) -> ThresholdResult:
@@ -97,7 +96,7 @@ def test_limits_stay_and_only_the_ear_with_the_part_gets_more(rule: str) -> None
     def ears_of(session: ReplayedSession) -> dict[str, EarPrescription]:
         return {each.ear: each for each in prescribe_session(session, rule, CLOSED)}
 
-    without, found = ears_of(replay_session(BOTH)), ears_of(with_gap(34.0))
+    without, found = ears_of(session_of(BOTH)), ears_of(with_gap(34.0))
     for ear in (LEFT, RIGHT):
         before, after = without[ear].prescribed.limits, found[ear].prescribed.limits
         for name in ("output_max_db_spl", "gain_max_db", "discomfort_db_spl"):
@@ -204,10 +203,9 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
     ears = prescribe_session(session, "nal-r", CLOSED)
     fit = fit_of_ears(ears)
     told = json.loads(json.dumps(as_json(ears, fit)))
-    by_air = json.loads(
-        json.dumps(as_json(a := prescribe_session(replay_session(BOTH), "nal-r", CLOSED),
-                           fit_of_ears(a)))
-    )  # fmt: skip
+    alone = prescribe_session(session_of(BOTH), "nal-r", CLOSED)
+    fit_before = fit_of_ears(alone)
+    by_air = json.loads(json.dumps(as_json(alone, fit_before)))
     for ear, found, without in zip(ears, told["ears"], by_air["ears"], strict=True):
         for level in SPEECH_LEVELS_DB_SPL:
             fitted_db = fit.of_ear(ear.ear).gain_of_speech_db(level)
@@ -226,7 +224,7 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
     said = [*map(language_of(ENGLISH).say, remark_rows(ears, fit))]
     for ending in (".cfg", ".txt"):
         text = exports.fit_as(ending, fit, said)
-        assert text != exports.fit_as(ending, fit_of_ears(a), said)
+        assert text != exports.fit_as(ending, fit_before, said)
         assert "for its air-bone gap (mean 34 dB)" in text
 
 
@@ -247,7 +245,7 @@ def test_it_is_said_what_the_gains_have_for_the_gap() -> None:
     at_250 = {"code": "fit-gap-added-at", "level": 7, "frequency_hz": 250}
     assert at_250 in added["parts"][0]["places"], "a quarter of 30 - 2.5 dB"
     assert "fit-verify-bone" in told
-    assert "fit-verify" in remarks_of(replay_session(BOTH))
+    assert "fit-verify" in remarks_of(session_of(BOTH))
 
 
 def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
@@ -264,15 +262,12 @@ def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
     assert 500 in told["at-least"]
 
 
-def test_a_rule_without_a_published_part_says_what_it_leaves_out() -> None:
-    told = remarks_of(conductive(), "camfit")["fit-gap-left-out"]
-    assert told["rule"]["code"] == "rule-camfit"
-    assert (told["gap"]["gap"]["level"], told["more"]["level"]) == (30, 8)
-
-
-def test_where_limits_leave_no_room_that_is_said() -> None:
-    told = remarks_of(conductive(), "half-gain", OPEN)["fit-gap-held"]
-    assert (told["ear"], told["gap"]["gap"]["level"]) == (RIGHT, 30)
+def test_a_rule_without_a_part_and_limits_without_room_are_said() -> None:
+    left_out = remarks_of(conductive(), "camfit")["fit-gap-left-out"]
+    assert (left_out["rule"]["code"], left_out["more"]["level"]) == ("rule-camfit", 8)
+    held = remarks_of(conductive(), "half-gain", OPEN)["fit-gap-held"]
+    told = {(each["ear"], each["gap"]["gap"]["level"]) for each in (left_out, held)}
+    assert told == {(RIGHT, 30)}
 
 
 def test_a_gain_has_the_sign_of_its_gap_unless_a_limit_holds_it() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -22,13 +23,13 @@ from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
-from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from host_tools.recordings.recorded_session import ReplayedSession
 from tests.calibration.calibrations import MADE
 from tests.calibration.test_bone import of_bone
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_picture import SYMBOL_UNITS
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, session_of
 from tests.host.reports import (
     blocks,
     cells,
@@ -51,14 +52,22 @@ def beyond(found: ThresholdResult, limit_db_hl: float) -> ThresholdResult:
     return replace(found.without_numbers(Outcome.NO_RESPONSE), limit_db_hl=limit_db_hl)
 
 
-def with_bone(session: ReplayedSession, right: EarResult, left: EarResult) -> ReplayedSession:
-    """Return a session with these results by bone; nothing was asked of their tests."""
-    ears = dict(session.test.ears)
-    calibration = session.calibration
-    for route in (RIGHT_BONE, LEFT_BONE):
-        ears[route] = EarTest(route, session.settings, session.person, calibration.highest_db_hl)
-    session.test.ears = ears
-    return with_ears(session, (*session.result.ears, right, left))
+@cache
+def bone_of_both() -> dict[Route, EarTest]:
+    """Return tests by bone of which nothing was asked."""
+    of = session_of(BOTH)
+    return {
+        route: EarTest(route, of.settings, of.person, of.calibration.highest_db_hl)
+        for route in (RIGHT_BONE, LEFT_BONE)
+    }
+
+
+def with_bone(right: EarResult, left: EarResult) -> ReplayedSession:
+    """Return a session of both ears with these results by bone."""
+    session = session_of(BOTH)
+    state, test = copy(session.state), copy(session.test)
+    test.ears, state.test = {**session.test.ears, **bone_of_both()}, test
+    return with_ears(replace(session, state=state), (*session.result.ears, right, left))
 
 
 @cache
@@ -67,8 +76,7 @@ def conductive() -> ReplayedSession:
 
     Of the right ear by bone 4 kHz was not heard, 2 kHz was masked, and 500 Hz was not asked.
     """
-    session = replay_session(BOTH)
-    by_air = {ear.route.ear: ear for ear in session.result.ears}
+    by_air = {ear.route.ear: ear for ear in session_of(BOTH).result.ears}
     right, left = by_bone_of(by_air[RIGHT], GAP_DB), by_bone_of(by_air[LEFT], 0.0)
     changes: dict[int, Any] = {
         500: lambda t: replace(t, mark=Outcome.INFERRED, masking=None, limit_db_hl=None),
@@ -84,7 +92,7 @@ def conductive() -> ReplayedSession:
         for t in right.thresholds
     )
     thresholds = tuple(changes.get(t.frequency_hz, replace)(t) for t in measured)
-    return with_bone(session, replace(right, thresholds=thresholds), left)
+    return with_bone(replace(right, thresholds=thresholds), left)
 
 
 @cache
@@ -122,7 +130,7 @@ def test_the_paper_names_the_vibrator_of_a_test_by_bone() -> None:
     calibration = CalibrationOnFile(of_bone()).judge(MADE)
     by_bone, by_air = (
         facts(report_of(replace(each, header=replace(each.header, calibration=calibration))).paper)
-        for each in (conductive.__wrapped__(), replay_session(BOTH))
+        for each in (conductive(), session_of(BOTH))
     )
     told = by_bone["fact-vibrator"]
     assert (told["name"], told["serial"], told["coupler"][:11]) == (

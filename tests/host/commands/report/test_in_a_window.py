@@ -13,8 +13,7 @@ from firmware_py.terms.person import Person
 from firmware_py.terms.route import BY_BONE
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.session_report import SessionReport
-from host_tools.commands.sessions.entry import entry_of
-from host_tools.commands.sessions.people import Comparison, people_of
+from host_tools.commands.sessions.people import Comparison
 from host_tools.commands.sessions.people import Person as People
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.recordings.heading import Heading
@@ -22,7 +21,7 @@ from host_tools.recordings.recorded_session import ReplayedSession
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_bone import conductive
-from tests.host.commands.sessions.clinic import write_clinic
+from tests.host.commands.sessions.clinic import people_in, write_clinic
 from tests.host.journals import BOTH, GOLDEN, MASKED, session_of
 from tests.host.judged import NOBODY, a_session
 from tests.host.pdfs import ReadPdf
@@ -138,9 +137,7 @@ def compared_people(place: Path) -> list[tuple[People, list[Comparison]]]:
     directory = place / "clinic"
     directory.mkdir()
     write_clinic(directory)
-    entries = [entry_of(path) for path in sorted(directory.glob("*.journal"))]
-    found, _ = people_of(directory, entries, lambda items, *_: items)
-    return [(person, person.comparisons()) for person in found]
+    return [(person, person.comparisons()) for person in people_in(directory).values()]
 
 
 def sheets(window: Page, report: SessionReport) -> ReadPdf:

@@ -21,8 +21,7 @@ from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.legend import character_of, draw_mark
 from host_tools.commands.report.session_report import SessionReport
-from host_tools.drawings.drawing import EAR_COLOURS
-from host_tools.drawings.symbols import symbol_table
+from host_tools.drawings.drawing import EAR_COLOURS, symbol_table
 from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.journals import GOLDEN, session_of

@@ -14,6 +14,8 @@ from firmware_py.journal import read_journal
 from firmware_py.terms.person import Person as Told
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import Settings
+from host_tools.commands.sessions.entry import entry_of
+from host_tools.commands.sessions.people import Person, people_of
 from tests.calibration import calibrations
 from tests.host.journals import on_day, write_again
 
@@ -59,6 +61,13 @@ def a_session(
     path = directory / f"session-{number:06d}.journal"
     write_again(path, {**on_day(header, day), "session": number, "device": device}, records)
     return path
+
+
+def people_in(directory: Path) -> dict[str, Person]:
+    """Return the people of a directory by their identifiers."""
+    entries = [entry_of(path) for path in sorted(directory.glob("*.journal"))]
+    found, _ = people_of(directory, entries, lambda items, *_: items)
+    return {person.identifier: person for person in found}
 
 
 def write_clinic(directory: Path) -> None:

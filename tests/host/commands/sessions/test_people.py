@@ -44,7 +44,7 @@ from host_tools.commands.sessions.people_paper import history, method_row, remar
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.export.sessions import session_with_bone, with_vibrator
-from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
+from tests.host.commands.sessions.clinic import WORSE_DB, people_in, write_clinic
 from tests.host.journals import GOLDEN, GpPta, on_day, rewrite, write_again
 from tests.host.reports import check_said
 
@@ -74,11 +74,6 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def as_they_are(items: Iterable[Entry], _total: int, _words: str) -> Iterable[Entry]:
     return items
-
-
-def people_in(directory: Path) -> dict[str, Person]:
-    found, _ = people_of(directory, entries_in(directory), as_they_are)
-    return {person.identifier: person for person in found}
 
 
 def entries_in(directory: Path) -> list[Entry]:
@@ -187,6 +182,10 @@ def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
     assert change_between(first, last) == change_between(first, last)
 
 
+def test_a_threshold_scatters_more_above_4_khz() -> None:
+    assert [refit_sd_db(f) for f in (3000, 4000, 6000)] == [2.5, 2.5, 4.0]
+
+
 @pytest.mark.parametrize(
     "name", quick(["left-ear-s2", "clinical", "masked", "both-ears-n3"], "clinical")
 )
@@ -235,6 +234,9 @@ def test_an_ear_that_grew_worse_is_said_to_have_changed(people: dict[str, Person
 
 
 def test_levels_without_a_calibration_are_compared_with_nothing(people: dict[str, Person]) -> None:
+    first, last = people["W-1"].visits
+    nominal = replace(first, entry=replace(first.entry, calibration="UNCALIBRATED"))
+    assert replace(people["W-1"], visits=(nominal, last)).comparisons() == []
     said = codes(remarks(people["T-3"], people["T-3"].comparisons()))
     assert said == ["people-nothing-twice", "people-sexes", "state-and-why"]
     units = {name: [visit.as_json()["level_unit"] for visit in people[name].visits]

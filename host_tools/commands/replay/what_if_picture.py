@@ -12,21 +12,15 @@ from firmware_py.terms.outcomes import MaskingMark
 from firmware_py.terms.shown_threshold import Kind
 from host_tools import drawing_js
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.replay.what_if.comparison import Comparison, EarComparison, Estimate, Row
+from host_tools.commands.replay.what_if import Comparison, EarComparison, Estimate, Row
 from host_tools.papers import Shown
 from host_tools.papers.pdf import write_paper
 
 
 def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
-    """Draw both models' thresholds and 95 % bands.
+    """Draw both models' thresholds and 95 % bands, to .svg, .png or .pdf.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    title : str
-        What has to be known to look at it: the calibration above all.
-    path : Path
-        In .svg, .png or .pdf.
+    The title says what has to be known to look at it: the calibration above all.
     """
     write_paper(comparison_sheet(comparison, title), draw_ears(comparison), path)
 
@@ -60,7 +54,6 @@ def comparison_sheet(comparison: Comparison, title: str) -> Paper:
 
 
 def draw_ears(comparison: Comparison) -> Shown:
-    """Return what is shown with the drawings."""
     return Shown(drawings={str(ear.route): _svg(ear, comparison) for ear in comparison.ears})
 
 

@@ -1,1 +1,0 @@
-"""What another model would have said to the same answers."""
