@@ -14,13 +14,8 @@ Options = argparse.ArgumentParser | argparse._ArgumentGroup
 class CommandModule(Protocol):
     """What the module of a command offers.
 
-    Attributes
-    ----------
-    EXAMPLE : str
-        As the command's own help shows it.
-    NEEDS : mapping of str to tuple of str
-        Third-party modules, by what needs them: the words of an option, or "" for the command
-        as a whole, which is refused without them.
+    `EXAMPLE` is what its own help shows. `NEEDS` has third-party modules by what needs them: the
+    words of an option, or "" for the command as a whole, which is refused without them.
     """
 
     @property
@@ -28,11 +23,9 @@ class CommandModule(Protocol):
     @property
     def NEEDS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802
 
-    def add_arguments(self, p: argparse.ArgumentParser, /) -> None:
-        """Add the options of this command."""
+    def add_arguments(self, p: argparse.ArgumentParser, /) -> None: ...
 
-    def run(self, arguments: argparse.Namespace, /) -> int:
-        """Do it, and return the exit code."""
+    def run(self, arguments: argparse.Namespace, /) -> int: ...
 
 
 class Command(NamedTuple):
@@ -48,7 +41,6 @@ class Command(NamedTuple):
 
     @property
     def module(self) -> CommandModule:
-        """Return its module, which this imports."""
         return cast(CommandModule, import_module(self.path))
 
 
@@ -89,7 +81,6 @@ class CommandParser(argparse.ArgumentParser):
 
     @property
     def arguments(self) -> list[argparse.Action]:
-        """Return the options and arguments, without --help."""
         return [action for action in self._actions if action.dest != "help"]
 
     def offer(self, commands: Sequence[Command]) -> None:
@@ -108,7 +99,6 @@ class CommandParser(argparse.ArgumentParser):
             self._of_commands[command.name] = of_command
 
     def complete(self) -> None:
-        """Add the options of the command, unless they are there."""
         if self._command is not None:
             module = self._command.module
             self._command = None
@@ -179,7 +169,6 @@ class Version(argparse.Action):
     """Says version and journals; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print one line and end."""
         from firmware_py.platform.version import program_words
         from host_tools.terminal import say
 

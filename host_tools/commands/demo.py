@@ -89,7 +89,6 @@ PLACE_S_MAX: Final = 1.0  # of whoever watches
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_board_arguments(p)
     add_test_arguments(p)
     p.add_argument(
@@ -214,7 +213,6 @@ def _measure(
 
 
 def _place(speed: float) -> None:
-    """Take as long as it takes to put the vibrator behind an ear."""
     time.sleep(min(PLACE_S / speed, PLACE_S_MAX))
 
 
@@ -327,7 +325,6 @@ def lag_words(trials: Sequence[Trial], speed: float) -> str:
 def _bone(
     ears: Sequence[EarResult], truth: Mapping[Route, Audiogram], seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return what is told of bone conduction, as JSON values."""
     return {
         "rmse_db": _number(_rmse_db(ears, truth)),
         "tones": sum(ear.tones for ear in ears),
@@ -340,7 +337,6 @@ def _number(rmse_db: float) -> float | None:
 
 
 def _bone_words(bone: Mapping[str, Any]) -> str:
-    """Say what bone conduction took, and how far off it is."""
     took = f"Bone conduction took {bone['tones']} tones and {bone['seconds']:.0f} s of the test"
     if bone["rmse_db"] is None:
         return f"{took}; no threshold was measured beyond doubt"
@@ -348,6 +344,5 @@ def _bone_words(bone: Mapping[str, Any]) -> str:
 
 
 def _rmse_words(rmse_db: float, inferred_db: float) -> str:
-    """Say how far off the thresholds are, and apart from them what was inferred."""
     apart = "" if math.isnan(inferred_db) else f"; of what was inferred {inferred_db:.2f} dB"
     return f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]{apart}"

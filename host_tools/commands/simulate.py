@@ -14,7 +14,7 @@ from device.simulator.serve import serve
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.board_time import BoardTime, BoardTimeError
 from host_tools.devices import simulation
-from host_tools.devices.emulated_board import emulated_board
+from host_tools.devices.board_program import installed_pico
 from host_tools.devices.processes import SERVED
 from host_tools.devices.simulation import (
     EMULATED,
@@ -40,7 +40,6 @@ NEEDS: Final = simulation.NEEDS
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_board_arguments(p)
     p.add_argument("--speed", type=float, default=1.0, help="times faster than real (default: 1)")
     p.add_argument(
@@ -53,12 +52,11 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted."""
     try:
         with _time_of(arguments) as tell_time:
             check_board(arguments)
             for remark in remarks_on(arguments.audiogram, arguments.columns):
-                _tell(remark)
+                say_aside(remark)
             board = _board(arguments, listener_of(arguments), tell_time)
             if faults := faults_of(arguments):
                 board = FaultyBoard(board, faults, arguments.seed, arguments.speed)
@@ -95,7 +93,10 @@ def _board(
     tell_time: Callable[[float], None],
 ) -> Board:
     if arguments.board == EMULATED:
-        return emulated_board(listener, _tell, tell_time)
+        pico = installed_pico(tell=say_aside)
+        from device.emulator.emulated_board import EmulatedBoard
+
+        return EmulatedBoard(pico, listener, tell_time)
     return SimulatedBoard(
         listener,
         boot=secrets.randbits(32),
@@ -103,10 +104,6 @@ def _board(
     )
 
 
-def _tell(line: str) -> None:
-    say_aside(line)
-
-
 def _announce(port: str) -> None:
     say(port)
-    _tell(SERVED)
+    say_aside(SERVED)

@@ -3,15 +3,13 @@
 import argparse
 import json
 import secrets
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from device.simulator.serve import carry, raw_pty
+from device.simulator.serve import serve_in_thread
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
@@ -22,9 +20,8 @@ from firmware_py.terms.person import Person
 from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
-from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import data_directory, show_verdict, teller
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, HearingAidProcess
 from host_tools.devices.tuning import finding_words, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
@@ -67,7 +64,6 @@ TUNE_PREFIX: Final = "gp-pta-tune-"
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument(
         "--fit", type=Path, required=True, help="as gp-pta prescribe -o aid.fit wrote it"
     )
@@ -182,12 +178,10 @@ def _tell_for_whom(arguments: argparse.Namespace, screen: "Console") -> None:
 
 
 def _aid_ending(path: Path) -> str:
-    """Return the ending of the name, which says what an aid reads."""
     return next(each for each in AID_ENDINGS if path.name.endswith(each))
 
 
 def aid_options(arguments: argparse.Namespace) -> list[str]:
-    """Return the options of the hearing aid's process."""
     named = {
         "--sound-card": arguments.sound_card, "--out": arguments.wav, "--openmha": arguments.openmha
     }  # fmt: skip
@@ -213,18 +207,14 @@ def _start(
     arguments: argparse.Namespace, data: Path, screen: "Console"
 ) -> Iterator[tuple[ConsoleLine, FirmwareProcess, HearingAidProcess]]:
     """Start the aid, a button that is this keyboard, and the firmware between them."""
-    tell, stop = teller(screen), threading.Event()
+    tell = teller(screen)
     with ExitStack() as stack:
         aid = HearingAidProcess(arguments.fit, arguments.speech, aid_options(arguments), tell)
         stack.callback(aid.end)
         keyboard = stack.enter_context(Keyboard())
         board = LocalBoard(NoOutput(), keyboard, LOWEST_DBFS, secrets.randbits(32))
-        master, port = stack.enter_context(raw_pty())
-        pool = stack.enter_context(ThreadPoolExecutor(1))
-        pool.submit(carry, board, master, stop)
-        stack.callback(stop.set)
-        console = ConsoleLine()
-        stack.callback(console.close)
+        port = stack.enter_context(serve_in_thread(board))
+        console = stack.enter_context(closing(ConsoleLine()))
         firmware = FirmwareProcess(port, console.port, data, 1.0, tell=tell, hearing_aid=aid.port)
         stack.callback(firmware.end)
         yield console, firmware, aid

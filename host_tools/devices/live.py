@@ -59,7 +59,6 @@ FOUND_WORDS: Final = {
 
 
 def add_prior_argument(p: Options) -> None:
-    """Add the prior of the firmware's tests."""
     p.add_argument(
         "--prior", type=Path, metavar="FILE",
         help="begin with this prior, made by gp-pta learn-prior (default: the one that ships)",
@@ -67,13 +66,7 @@ def add_prior_argument(p: Options) -> None:
 
 
 def check_prior(path: Path | None) -> None:
-    """Refuse a prior that no test can have, before a firmware is started.
-
-    Raises
-    ------
-    HostError
-        If it is none.
-    """
+    """Refuse a prior that no test can have, before a firmware is started."""
     try:
         if path is not None:
             OwnPrior.read(path)
@@ -82,7 +75,6 @@ def check_prior(path: Path | None) -> None:
 
 
 def add_test_arguments(p: Options) -> None:
-    """Add the options that say whom to test, and where the journal goes."""
     p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
     p.add_argument(
         "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
@@ -99,13 +91,7 @@ def add_test_arguments(p: Options) -> None:
 
 
 def check_test(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> None:
-    """Refuse what a firmware would refuse, before one is started.
-
-    Raises
-    ------
-    HostError
-        If something is not allowed.
-    """
+    """Refuse what a firmware would refuse, before one is started."""
     try:
         Person(arguments.age, arguments.sex and arguments.sex.upper())
         Settings(**settings)
@@ -134,11 +120,6 @@ def begin(
     """Start a test with these settings, or go on with the one that is unfinished.
 
     Return what is known of it.
-
-    Raises
-    ------
-    HostError
-        If the firmware does not start it.
     """
     state = operator.greet()
     nominal = f"calibration={UNCALIBRATED}" in state.split()
@@ -205,25 +186,10 @@ def follow(
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
-    Parameters
-    ----------
-    progress : Progress
-        What is known of the test; kept up to date.
-    board_work_s : callable
-        Returns the processor time of a board that is emulated: the test may wait for it.
-    place : callable, optional
-        Puts vibrator or earphones where they are wanted; then the test is told to go on. By default
-        somebody else does both.
-
-    Yields
-    ------
-    str
-        Each line when it has been shown, and nothing where none came for a moment.
-
-    Raises
-    ------
-    HostError
-        If the test does not go on.
+    Yield each line when it has been shown, and nothing where none came for a moment. The test may
+    wait for `board_work_s`, the processor time of a board that is emulated. `place` puts vibrator
+    or earphones where they are wanted, and then the test is told to go on; by default somebody else
+    does both.
     """
 
     def next_line() -> Wait:
@@ -296,7 +262,6 @@ def _so_far(state: str) -> str:
 
 
 def as_typed(value: float | str) -> str:
-    """Return the value of a setting as an operator types it."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.replace(", ", ";") if isinstance(value, str) else f"{value:g}"

@@ -1,4 +1,4 @@
-"""Simulator and firmware as processes joined by ptys, and the operator who talks to them."""
+"""Board, hearing aid and firmware as processes of ours, and the operator who talks to them."""
 
 import math
 import os
@@ -36,6 +36,8 @@ WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how the answer to it begins
 SAYS: Final = "gp-pta: "  # how our commands begin a line about an error or progress
+AID_SAYS: Final = "hearing aid: "
+PORTS: Final = ("/dev/", "socket://")  # how a line begins that says where something serves
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,7 @@ class Said:
 
 
 class Voice:
-    """Reads what a process says all the time, so that it never waits for a full pipe.
-
-    Parameters
-    ----------
-    process : Popen
-        With pipes for standard output and standard error.
-    """
+    """Reads what a process says all the time, so that it never waits for a full pipe."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
@@ -88,7 +84,6 @@ class Voice:
 
 
 def start_process(command: list[str]) -> subprocess.Popen[str]:
-    """Start a process that ends with ours."""
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         process_group=0,  # Ctrl+C is for us: we end it
@@ -118,46 +113,79 @@ def end_process(process: subprocess.Popen[str]) -> None:
         _has_ended(process, wait)
 
 
-class Simulator:
-    """`gp-pta simulate` as a process; `tell` gets every line it says before it serves."""
+class Server:
+    """A process of ours that serves at a port; `tell` gets every line it says before it does.
 
-    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
-        self._process = start_process(
-            [sys.executable, "-m", "host_tools.main", "simulate", *options]
-        )
+    `who` it is stands in messages. Its errors begin with `says`, and it has told all when it says
+    `served` on standard error, if that is not "".
+    """
+
+    def __init__(
+        self, who: str, command: list[str], says: str, served: str, tell: Callable[[str], None]
+    ) -> None:
+        self._who, self._says, self._served = who, says, served
+        self._process = start_process([sys.executable, "-m", *command])
         self._voice = Voice(self._process)
-        wait = Wait("the tone generator", "start", self.work_s, tell)
         try:
-            self.port = self._wait_until_served(wait, tell)
+            self.port = self._wait_until_served(tell)
         except BaseException:
             self.end()
             raise
 
     def work_s(self) -> float:
-        """Return the processor time it has used."""
         return processor_s([self._process.pid])
 
-    def _wait_until_served(self, wait: Wait, tell: Callable[[str], None]) -> str:
-        port, last_words, serves = "", "", False
+    def check(self) -> None:
+        """Raise `HostError` with its last words if it is not there any more."""
+        if self._process.poll() is not None:
+            words = [said.line for said in self._voice.last_lines() if said.line]
+            why = words[-1].removeprefix(self._says) if words else "it said nothing"
+            raise HostError(
+                f"{self._who} is lost: {why}; the journal is kept, and the same command goes on "
+                "with it"
+            )
+
+    def end(self) -> None:
+        end_process(self._process)
+
+    def _wait_until_served(self, tell: Callable[[str], None]) -> str:
+        wait = Wait(self._who, "start", self.work_s, tell)
+        port, last_words, serves = "", "", not self._served
         while not (port and serves):
             wait.check()
             ended = self._process.poll() is not None
             for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
                 wait.hear(said.line)
-                if not said.is_error:
+                if not said.is_error and said.line.startswith(PORTS):
                     port = said.line.strip()
-                elif said.line == SERVED:
+                elif said.is_error and said.line == self._served:
                     serves = True
                 else:
                     last_words = said.line
-                    if not said.line.startswith(SAYS):
+                    if not said.line.startswith(self._says):
                         tell(said.line)
             if ended and not (port and serves):
-                raise HostError(last_words.strip().removeprefix(SAYS))
+                why = last_words.strip().removeprefix(self._says) or "it said nothing"
+                raise HostError(f"{self._who} did not start: {why}")
         return port
 
-    def end(self) -> None:
-        end_process(self._process)
+
+class Simulator(Server):
+    """`gp-pta simulate` as a process."""
+
+    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
+        command = ["host_tools.main", "simulate", *options]
+        super().__init__("the tone generator", command, SAYS, SERVED, tell)
+
+
+class HearingAidProcess(Server):
+    """`device.hearing_aid.serve` as a process: openMHA with a fit, and the speech it plays."""
+
+    def __init__(
+        self, fit: Path, speech: Path, options: list[str], tell: Callable[[str], None]
+    ) -> None:
+        command = ["device.hearing_aid.serve", "--fit", str(fit), "--speech", str(speech)]
+        super().__init__("the hearing aid", [*command, *options], AID_SAYS, "", tell)
 
 
 class ConsoleLine:
@@ -171,7 +199,6 @@ class ConsoleLine:
         self._unread: deque[str] = deque()
 
     def send(self, line: str | bytes) -> None:
-        """Type a line; bytes need not be text."""
         os.write(self._master, (line.encode() if isinstance(line, str) else line) + b"\n")
 
     def lines(self, timeout_s: float) -> Iterator[str]:
@@ -183,7 +210,6 @@ class ConsoleLine:
             yield self._unread.popleft()
 
     def close(self) -> None:
-        """Pull the cable."""
         os.close(self._master)
         os.close(self._slave)
 
@@ -191,22 +217,9 @@ class ConsoleLine:
 class FirmwareProcess:
     """`gp-pta-device` as a process, which may be killed and started again.
 
-    Parameters
-    ----------
-    tone_generator, console : str
-        Its ports.
-    data : Path
-        Where the journals go.
-    speed : float
-        Times faster than real.
-    clock : Path, optional
-        The file with an emulated board's time, which the firmware keeps then instead.
-    tell : callable
-        Is called with every line that it says about its progress.
-    hearing_aid : str
-        The port of a hearing aid to tune, "" without one.
-    prior : Path, optional
-        Of its tests, in the place of the one that ships.
+    It has the ports of a tone generator, a console and, unless that is "", a hearing aid. Where the
+    `clock` of an emulated board is a file, it keeps that time in place of its `speed`. `tell` is
+    called with every line that it says about its progress.
     """
 
     def __init__(
@@ -237,7 +250,6 @@ class FirmwareProcess:
         self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
 
     def work_s(self) -> float:
-        """Return the processor time it has used, with what it started."""
         return processor_s([self._process.pid])
 
     def wait_for(self, what: str) -> Wait:
@@ -266,17 +278,10 @@ class FirmwareProcess:
         return True
 
     def has_ended(self) -> bool:
-        """Tell whether the process has ended, however it did."""
         return self._process.poll() is not None
 
     def restart_if_killed(self) -> bool:
-        """Start the firmware again if it was killed by a signal.
-
-        Raises
-        ------
-        HostError
-            If it ended by itself; the message is its own.
-        """
+        """Start the firmware again if it was killed by a signal."""
         code = self._process.poll()
         if code is None:
             return False
@@ -298,7 +303,6 @@ class FirmwareProcess:
         return self._process.returncode
 
     def end(self) -> None:
-        """End the process, killed if need be."""
         end_process(self._process)
 
 
@@ -313,18 +317,8 @@ class Operator:
         """Send a line and return its answer; unasked lines on the way are dropped.
 
         What is typed before the firmware has opened its console is lost, so it is typed again when
-        the firmware was started anew.
-
-        Parameters
-        ----------
-        line : str
-        doubt : str, optional
-            Why the firmware may not answer; the wait is short then, and this is the error.
-
-        Raises
-        ------
-        HostError
-            If there is no answer, or the firmware has ended.
+        the firmware was started anew. `doubt` is why it may not answer; the wait is short then, and
+        this is the error.
         """
         wait = self._firmware.wait_for(f"answer {line!r}")
         until_s = time.monotonic() + (DOUBT_S if doubt else math.inf)
@@ -345,11 +339,6 @@ class Operator:
         """Wait until the firmware answers and has found its tone generator; return its state.
 
         From then on the firmware sends unasked lines about all that happens after this state.
-
-        Raises
-        ------
-        HostError
-            If it does not answer or does not find it.
         """
         self._wake()
         wait = self._firmware.wait_for("find its tone generator")

@@ -17,7 +17,7 @@ from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.terms.route import AIR, BONE
-from host_tools.devices.emulated_board import board_image
+from host_tools.devices.board_program import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
 from host_tools.errors import HostError
@@ -44,7 +44,6 @@ class Started:
 
 
 def add_board_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options that describe the board, its cable and the simulated listener."""
     p.add_argument(
         "--board",
         choices=(SIMULATED, EMULATED),
@@ -62,7 +61,6 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def add_listener_arguments(p: Options) -> None:
-    """Add the options that describe the simulated listener."""
     p.add_argument(
         "--audiogram",
         default="N3",
@@ -101,7 +99,6 @@ def add_listener_arguments(p: Options) -> None:
 
 
 def _add_head_arguments(p: Options) -> None:
-    """Add the options that say what goes through the skull."""
     for option, about in HEAD_OPTIONS.items():
         p.add_argument(option, **about)
     p.add_argument(
@@ -112,13 +109,6 @@ def _add_head_arguments(p: Options) -> None:
 
 
 def listener_of(arguments: argparse.Namespace) -> Listener:
-    """Return the listener that the options describe.
-
-    Raises
-    ------
-    HostError, AudiogramError
-        If an option is not allowed.
-    """
     try:
         listener = SimulatedListener(
             audiogram_named(arguments.audiogram, arguments.columns),
@@ -139,13 +129,7 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
 
 
 def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
-    """Return what befalls the lines on the wire, None for nothing.
-
-    Raises
-    ------
-    HostError
-        If that is not allowed.
-    """
+    """Return what befalls the lines on the wire, None for nothing."""
     if not arguments.faults:
         return None
     try:
@@ -155,7 +139,6 @@ def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
 
 
 def add_speed_argument(p: argparse.ArgumentParser) -> None:
-    """Add the speed of a whole test."""
     p.add_argument(
         "--speed",
         type=float,
@@ -164,7 +147,6 @@ def add_speed_argument(p: argparse.ArgumentParser) -> None:
 
 
 def add_routes_argument(p: Options) -> None:
-    """Add the routes by which a test goes."""
     p.add_argument(
         "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
         help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
@@ -172,18 +154,11 @@ def add_routes_argument(p: Options) -> None:
 
 
 def routes_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the setting that the routes need."""
     return {} if arguments.routes == AIR else {"routes": arguments.routes.replace(",", ", ")}
 
 
 def check_board(arguments: argparse.Namespace) -> None:
-    """Refuse a wrong option before anything is started, and put the usual speed in its place.
-
-    Raises
-    ------
-    HostError, AudiogramError
-        If an option is not allowed, or there is no emulator or no image for the emulated board.
-    """
+    """Refuse a wrong option before anything is started, and put the usual speed in its place."""
     listener_of(arguments)
     faults_of(arguments)
     board = arguments.board
@@ -237,16 +212,8 @@ def start_devices(
 ) -> Iterator[Started]:
     """Start the board and the firmware, joined by ptys; both are ended afterwards.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        As `check_board` leaves them.
-    data : Path
-        Where the journals go.
-    tell : callable
-        Is called with every line about what they do before they are ready.
-    hearing_aid : str
-        The port of a hearing aid to tune, "" without one.
+    `arguments` are as `check_board` leaves them; `tell` is called with every line about what they
+    do before they are ready; `hearing_aid` is the port of one to tune.
     """
     with ExitStack() as stack:
         options, clock = [*options_of(arguments), "--speed", str(arguments.speed)], None

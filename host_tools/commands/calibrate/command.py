@@ -61,7 +61,6 @@ OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("port", nargs="?", metavar="PORT", help="the firmware's console")
     p.add_argument("--console", metavar="URL", help="the same, as any URL that pyserial knows")
     p.add_argument("-o", "--out", metavar="FILE.toml", type=Path, required=True, help="to write")
@@ -98,7 +97,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and write."""
     today = datetime.datetime.now().astimezone().date()
     return calibrate(arguments, input, print, today, getpass.getpass)
 
@@ -106,13 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 def calibrate(
     arguments: argparse.Namespace, ask: Ask, say: Say, today: datetime.date, ask_secret: Ask
 ) -> int:
-    """Measure and write; the technician is handed in.
-
-    Raises
-    ------
-    HostError
-        If an option is not allowed, or the device does not do its part.
-    """
+    """Measure and write; the technician is handed in."""
     url = _check(arguments)
     try:
         reference = reference_levels(arguments.transducer)
@@ -259,7 +251,6 @@ def _check(arguments: argparse.Namespace) -> str:
 
 
 def _wrong_loud(loud_dbfs: float, soft_dbfs: float) -> str:
-    """Return what is wrong with a level of the loud tone, and what is allowed; "" if it is not."""
     low_dbfs, high_dbfs = soft_dbfs + APART_MIN_DB, DBFS_LIMITS[1]
     if low_dbfs <= loud_dbfs <= high_dbfs:
         return ""

@@ -73,21 +73,8 @@ class End(NamedTuple):
 class Bridge:
     """A server for one page and one port, used in a `with` statement.
 
-    Parameters
-    ----------
-    url : str
-        The port of the device's console.
-    page : str
-        The page.
-    tell : callable
-        Is given what happens, in words.
-    listen : int
-        The port to listen at; 0: any that is free.
-
-    Raises
-    ------
-    OSError
-        Nothing can listen there.
+    It bridges the `url` of the device's console, says in words what happens by `tell`, and listens
+    at the port `listen`, or at any that is free; `OSError` if nothing can.
     """
 
     def __init__(self, url: str, page: str, tell: Callable[[str], None], listen: int = 0) -> None:
@@ -112,7 +99,6 @@ class Bridge:
 
     @property
     def address(self) -> str:
-        """Return the address of the page, token and all."""
         return f"{self._origin}/{self._token}/"
 
     @property
@@ -197,5 +183,4 @@ def _timeval(seconds: float) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    """Return why, as long as a closing frame may be."""
     return str(error).encode()[:REASON_BYTES_MAX].decode(errors="ignore")

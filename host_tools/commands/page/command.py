@@ -50,7 +50,6 @@ POLL_S: Final = 0.5
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument(
         "port", metavar="PORT", nargs="?",
         help="serve the page, and bridge this port of the device's console, or a URL of pyserial",
@@ -69,7 +68,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def _add_simulated(p: Options) -> None:
-    """Add the options that describe the simulated device."""
     add_listener_arguments(p)
     add_routes_argument(p)
     p.add_argument(
@@ -82,7 +80,6 @@ def _add_simulated(p: Options) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page, or serve it until interrupted."""
     from host_tools.commands.page.assemble import page  # with the firmware's table of commands
     from host_tools.commands.page.knowledge import lacking
 
@@ -110,7 +107,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_simulated(arguments: argparse.Namespace) -> None:
-    """Refuse what describes a simulated device where there is none."""
     p = argparse.ArgumentParser(add_help=False)
     _add_simulated(p)
     for name, usual in vars(p.parse_args([])).items():

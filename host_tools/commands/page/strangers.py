@@ -30,13 +30,7 @@ NOTHING: Final = f"{HALF} 0 bytes"
 
 
 class Once:
-    """Tells a sentence the first time only.
-
-    Parameters
-    ----------
-    tell : callable
-        Is given a sentence.
-    """
+    """Tells a sentence the first time only."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -44,7 +38,6 @@ class Once:
         self._lock = threading.Lock()
 
     def __call__(self, words: str) -> None:
-        """Tell it, if it was not told before."""
         with self._lock:
             is_new = words not in self._told
             self._told.add(words)
@@ -59,7 +52,6 @@ def visitors(tell: Callable[[str], None]) -> type[ServerConnection]:
         """A connection whose visitor is judged when it should have been let in."""
 
         def handshake(self, *args: Any, **kwargs: Any) -> None:
-            """Let it in, or tell why not."""
             try:
                 super().handshake(*args, **kwargs)
             finally:
@@ -85,7 +77,6 @@ def _judgement(visitor: ServerConnection) -> str | None:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return what it all began with."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -31,7 +31,7 @@ from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
 from host_tools.commands.replay.what_if.comparison import BONE_LEFT_OUT, Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.devices import live
-from host_tools.devices.emulated_board import installed_pico
+from host_tools.devices.board_program import installed_pico
 from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser

@@ -26,7 +26,7 @@ from host_tools.devices.board_program import (
     installed_files,
     with_what_stays,
 )
-from host_tools.devices.greeting import BOARD_WANTED
+from host_tools.devices.device_answers import BOARD_WANTED
 from host_tools.devices.raw_repl import deflate
 from host_tools.errors import HostError
 from tests.console.instrument import Recorder, connect

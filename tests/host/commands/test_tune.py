@@ -22,7 +22,7 @@ from firmware_py.comparisons.space import Setting
 from firmware_py.journal import read_journal
 from host_tools.commands import fitting
 from host_tools.commands.replay.tuning import replay_tuning_journal
-from host_tools.devices.hearing_aid import HearingAidProcess
+from host_tools.devices.processes import HearingAidProcess
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.device.hearing_aid.refused import python_without_networks

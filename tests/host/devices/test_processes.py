@@ -319,7 +319,9 @@ time.sleep(60)
 
 
 def test_a_simulator_that_ends_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(HostError, match=r"^there is no pty to be had$"):
+    with pytest.raises(
+        HostError, match=r"^the tone generator did not start: there is no pty to be had$"
+    ):
         simulator("sys.exit('gp-pta: there is no pty to be had')", monkeypatch)
 
 

@@ -21,10 +21,9 @@ from firmware_py.console.pin import PinHash, PinLock
 from firmware_py.platform.program import INTERRUPTED
 from firmware_py.terms.route import Route
 from host_tools.commands.console import command as console_module
-from host_tools.commands.console.command import history_path
-from host_tools.commands.console.lines import is_pin, words_of
-from host_tools.commands.console.prompt import completer
-from host_tools.devices.greeting import CONSOLE_WANTED
+from host_tools.commands.console.command import history_path, is_pin
+from host_tools.commands.console.prompt import CommandCompleter, words_of
+from host_tools.devices.device_answers import CONSOLE_WANTED
 from host_tools.devices.patience import LONGEST_S, Wait
 from host_tools.devices.processes import ConsoleLine
 from host_tools.errors import HostError
@@ -458,7 +457,7 @@ def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
 )  # fmt: skip
 def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> None:
     _, console = connect()
-    words = completer(words_of(console.execute("HELP")))
+    words = CommandCompleter(words_of(console.execute("HELP")))
     found = [*words.get_completions(Document(typed), CompleteEvent())]
 
     assert [each.text for each in found] == offered

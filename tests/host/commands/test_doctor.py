@@ -13,8 +13,7 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.inference.library import chosen_library
-from host_tools.commands.doctor.command import COLUMNS
-from host_tools.commands.doctor.findings import hint, package, satisfies
+from host_tools.commands.doctor import COLUMNS, hint, package, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
 from tests.host.journals import GpPta
