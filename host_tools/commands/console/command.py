@@ -348,7 +348,8 @@ def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
     from host_tools.commands.console.prompt import CommandCompleter, history, words_of
 
     session: PromptSession[str] = PromptSession(
-        history=history(history_path()), completer=CommandCompleter(words_of(talk.ask("HELP")))
+        history=history(history_path(), is_pin),
+        completer=CommandCompleter(words_of(talk.ask("HELP"))),
     )
     secret: PromptSession[str] = PromptSession()
     return (

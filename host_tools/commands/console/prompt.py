@@ -1,15 +1,13 @@
 """What needs prompt_toolkit: completion and history of `gp-pta console`. Imported by it alone."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
-
-from host_tools.commands.console.command import is_pin
 
 OF_A_PERSON: Final = re.compile(r"\b(?:ID|AGE|SEX)\s*=", re.IGNORECASE)
 
@@ -52,19 +50,23 @@ class CommandCompleter(Completer):
 class DiscreetHistory(FileHistory):
     """A history that keeps no PIN, and nothing of a person: the next operator leafs through it."""
 
+    def __init__(self, path: Path, is_pin: Callable[[str], bool]) -> None:
+        super().__init__(str(path))
+        self._is_pin = is_pin
+
     def append_string(self, string: str) -> None:
-        if not is_pin(string) and not OF_A_PERSON.search(string):
+        if not self._is_pin(string) and not OF_A_PERSON.search(string):
             super().append_string(string)
 
 
-def history(path: Path) -> History:
+def history(path: Path, is_pin: Callable[[str], bool]) -> History:
     """Return the history kept in a file, or one for this time only if there can be none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
     except OSError:
         return InMemoryHistory()
-    return DiscreetHistory(str(path))
+    return DiscreetHistory(path, is_pin)
 
 
 def words_of(help_lines: Sequence[str]) -> dict[str, str]:

@@ -43,7 +43,6 @@ export class Call {
     }
   }
 
-  /** Call for nothing any more. */
   end() {
     this.to("");
   }

@@ -1,9 +1,8 @@
 // The way to the device: chosen once, and taken again by itself when it comes back.
 
-import { forgetAll, problem } from "./alerts.js";
-import { Misfit } from "./device.js";
+import { forget, problem } from "./alerts.js";
 import { at, onClick, show } from "./dom.js";
-import { bridgeUrl, BridgeWay, Lost, SerialWay } from "./ways.js";
+import { bridgeUrl, BridgeWay, SerialWay } from "./ways.js";
 
 const PORT_KEPT = "gp-pta-port";
 const RETRY_MS = 2000;
@@ -21,7 +20,6 @@ export class Connection {
   #busyTries = 0;
   #isConnecting = false;
 
-  /** `onMet` is called when the device answers. */
   constructor(device, screen, onMet) {
     this.#device = device;
     this.#screen = screen;
@@ -85,7 +83,7 @@ export class Connection {
       }
       this.#busyTries = 0;
       show(at("again"), false);
-      forgetAll();
+      forget();
       await this.#met();
     } catch (error) {
       this.#fail(error);
@@ -101,18 +99,18 @@ export class Connection {
   }
 
   #fail(error) {
-    const kind = error instanceof Lost ? error.kind : "";
-    const isSelf = this.#busyTries < BUSY_TRIES && ["busy", "in_use"].includes(kind);
+    const { kind, way = "" } = error;
+    const isSelf = this.#busyTries < BUSY_TRIES && ["busy", "in_use"].includes(way);
     if (isSelf) {
       this.#busyTries += 1;
     } else {
       problem(error, "connection");
     }
     this.#screen.view("off");
-    this.#screen.status(error instanceof Misfit ? "misfit" : "off");
+    this.#screen.status(kind === "misfit" ? kind : "off");
     if (isSelf) {
       this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
-    } else if (COMES_BACK.includes(kind)) {
+    } else if (COMES_BACK.includes(way)) {
       this.#retry = setTimeout(() => this.#comeBack(), RETRY_MS);
     }
     show(at("again"), Boolean(this.#bridge || this.#port) && !isSelf);

@@ -1,21 +1,11 @@
 // The device behind the console: who it is, whether this page fits it, its PIN, and questions to it.
 
+import { plain } from "./alerts.js";
 import { helpOf, told } from "./lines.js";
-import { Refused, Talk } from "./talk.js";
+import { Talk } from "./talk.js";
+import { misfit, refused, Trouble } from "./trouble.js";
 
 const PIN_NEEDED = -203;
-
-/** The operator did not enter the PIN. */
-export class NotEntered extends Error {}
-
-/** The firmware at the port is one that this page was not made for. */
-export class Misfit extends Error {
-  constructor(identity, missing) {
-    super(identity);
-    this.identity = identity;
-    this.missing = missing;
-  }
-}
 
 export class Device {
   #talk = null;
@@ -45,7 +35,6 @@ export class Device {
     return this.#talk !== null;
   }
 
-  /** The serial number of the device. */
   get serial() {
     return this.identity.split(",")[2] ?? "";
   }
@@ -74,7 +63,7 @@ export class Device {
     const missing = this.#table.missing(this.help);
     if (missing.length) {
       await this.close();
-      throw new Misfit(this.identity, missing);
+      throw misfit(plain(this.identity), missing);
     }
     await this.ask("SYST:EVEN", { events: "ON" });
   }
@@ -89,7 +78,7 @@ export class Device {
   async ask(header, values = {}) {
     const line = this.#table.line(header, values);
     if (!this.#talk) {
-      throw new Refused(0, "");
+      throw refused(0, "");
     }
     const answer = await this.#talk.ask(line);
     this.heardAt = performance.now();
@@ -102,7 +91,7 @@ export class Device {
       try {
         return await this.ask(header, values);
       } catch (error) {
-        if (!(error instanceof Refused) || error.number !== PIN_NEEDED) {
+        if (error.number !== PIN_NEEDED) {
           throw error;
         }
         await this.unlock();
@@ -116,14 +105,14 @@ export class Device {
     for (;;) {
       const pin = await this.#askPin(why);
       if (pin === null) {
-        throw new NotEntered();
+        throw new Trouble("not-entered", "pin_not_entered");
       }
       try {
         await this.ask("SYST:PIN", { PIN: pin });
         await this.#unlocked();
         return;
       } catch (error) {
-        if (!(error instanceof Refused)) {
+        if (error.kind !== "refused") {
           throw error;
         }
         why = error.words;
@@ -131,7 +120,6 @@ export class Device {
     }
   }
 
-  /** Return what the self-test found of every part. */
   async selfTest() {
     return JSON.parse(await this.ask("SYST:TEST?"));
   }

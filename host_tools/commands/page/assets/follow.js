@@ -1,13 +1,10 @@
 // Where the test of the device is, and the view that belongs to that.
 
 import { note, problem } from "./alerts.js";
-import { questionOf } from "./check.js";
 import { at, show } from "./dom.js";
 import { isBoardLost, pairs } from "./lines.js";
-import { Live } from "./live.js";
+import { Live, questionOf } from "./live.js";
 import { whoseIs } from "./person.js";
-import { Refused } from "./talk.js";
-import { Lost } from "./ways.js";
 import { say } from "./words.js";
 
 const REFRESH_MS = 250;
@@ -53,7 +50,6 @@ export class Follower {
     }
   }
 
-  /** Take that a test has begun. */
   hasBegun() {
     this.#isResultLocked = this.isPausedHere = false;
     this.#sawBegin = true;
@@ -92,7 +88,7 @@ export class Follower {
         await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
       }
     } catch (error) {
-      if (!(error instanceof Lost)) {
+      if (error.kind !== "lost") {
         problem(error); // what is lost was told already
       }
     }
@@ -178,7 +174,7 @@ export class Follower {
     try {
       return JSON.parse(await this.#device.ask("SESS:RES?"));
     } catch (error) {
-      if (error instanceof Refused && error.number === PIN_NEEDED) {
+      if (error.number === PIN_NEEDED) {
         this.#isResultLocked = true; // each refusal would be one more error in the device's queue
         return null;
       }

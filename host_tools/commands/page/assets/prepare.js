@@ -1,13 +1,12 @@
 // Before a test: who is tested, how, and its start. Nothing here is of the person before.
 
+import { mendAll, plain, problem } from "./alerts.js";
 import { askOperator } from "./ask.js";
 import { at, fill, make, onClick, show, tell } from "./dom.js";
-import { mendAll } from "./field.js";
+import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
-import { plain } from "./problems.js";
-import { NotAllowed } from "./table.js";
-import { Refused } from "./talk.js";
+import { notAllowed } from "./trouble.js";
 import { dateAndTime, number, own, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
@@ -18,15 +17,13 @@ const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
 
 export class Preparation {
   #device;
-  #knows;
   #settings = {};
   #configured = {};
   #isNamed = true; // whether the last test has an identifier
 
-  /** `onStarted` is called when the device has begun a test, `onProblem` with an error. */
-  constructor(device, knows, onStarted, onProblem) {
+  /** `onStarted` is called when the device has begun a test. */
+  constructor(device, onStarted) {
     this.#device = device;
-    this.#knows = knows;
     for (const kind of ["input", "change"]) {
       at("start-form").addEventListener(kind, () => this.#remind());
     }
@@ -38,11 +35,11 @@ export class Preparation {
     at("start-form").addEventListener("submit", (event) => {
       event.preventDefault();
       mendAll();
-      this.#start().then(onStarted, onProblem);
+      this.#start().then(onStarted, problem);
     });
     onClick("new-person", () => {
       forgetTyped();
-      this.load({}).then(() => at("identifier").focus(), onProblem);
+      this.load({}).then(() => at("identifier").focus(), problem);
     });
     this.#limits();
   }
@@ -50,7 +47,7 @@ export class Preparation {
   /** Write what the table of settings allows into the fields. */
   #limits() {
     for (const name of NUMBERS) {
-      const { low, high, unit } = this.#knows.settings[name];
+      const { low, high, unit } = KNOWS.settings[name];
       Object.assign(at(name), { min: low, max: high });
       // Others are words of one language.
       const shown = () => (name.endsWith("_db_hl") ? unitOf() : unit.startsWith("dB") ? unit : "");
@@ -59,7 +56,7 @@ export class Preparation {
       );
     }
     for (const name of TEXTS) {
-      const choices = this.#knows.settings[name].choices;
+      const choices = KNOWS.settings[name].choices;
       const rightFirst = choices.toSorted((one, other) => (one === "left") - (other === "left"));
       fill(at(name), ...rightFirst.map((each) => optionOf(name, each)));
     }
@@ -121,7 +118,7 @@ export class Preparation {
 
   /** Show what follows from another conduct, which the device will set with it. */
   #byConduct() {
-    const follows = this.#knows.conducts[at("conduct").value];
+    const follows = KNOWS.conducts[at("conduct").value];
     for (const name of NUMBERS.filter((each) => each in follows)) {
       at(name).value = follows[name];
     }
@@ -130,7 +127,7 @@ export class Preparation {
   }
 
   #showLoud() {
-    const isLoud = Number(at("level_max_db_hl").value) > this.#knows.loud_db_hl;
+    const isLoud = Number(at("level_max_db_hl").value) > KNOWS.loud_db_hl;
     show(at("loud"), isLoud);
     if (!isLoud) {
       at("loud_confirmed").checked = false;
@@ -152,7 +149,7 @@ export class Preparation {
       bone: at("routes").value !== "air",
       unsure_button: at("unsure_button").checked,
     };
-    const spoken = this.#knows.instruction
+    const spoken = KNOWS.instruction
       .filter((key) => isSaid[key] ?? true)
       .map((key) => make("p", {}, say({ code: `instruction-${key}` })));
     fill(at("instruction"), ...spoken);
@@ -204,7 +201,7 @@ export class Preparation {
     const before = await this.#identityOf(session);
     const age = typed.birth_year ? ageOf(typed.birth_year) : null;
     const now = { started: new Date().toISOString(), age_years: age, sex: typed.sex };
-    const rules = Object.fromEntries(OF_PERSON.map((field) => [field, this.#knows.visits[field]]));
+    const rules = Object.fromEntries(OF_PERSON.map((field) => [field, KNOWS.visits[field]]));
     const differs = say(differencesOf(rules, before, now).map(differenceOf));
     const words = () => say("ask_same", { number: session, when: dateAndTime(known.started), differs });
     if (!differs || (await askOperator(words(), "same_person", "ask_other")) === "yes") {
@@ -219,7 +216,7 @@ export class Preparation {
     try {
       return JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: session }));
     } catch (error) {
-      if (error instanceof Refused) {
+      if (error.kind === "refused") {
         return {};
       }
       throw error;
@@ -230,15 +227,15 @@ export class Preparation {
   #check() {
     for (const name of NUMBERS) {
       const { value } = at(name);
-      const { low, high, unit } = this.#knows.settings[name];
+      const { low, high, unit } = KNOWS.settings[name];
       const isThere = value !== "";
       if (!isThere || Number(value) < low || Number(value) > high) {
         const key = isThere ? "value_bounds" : "value_missing";
-        throw new NotAllowed(key, { name: own(name), value, least: low, most: high, unit }, name);
+        throw notAllowed(key, { name: own(name), value, least: low, most: high, unit }, name);
       }
     }
     if (!at("loud").hidden && !at("loud_confirmed").checked) {
-      throw new NotAllowed("loud_missing", {}, "loud_confirmed");
+      throw notAllowed("loud_missing", {}, "loud_confirmed");
     }
   }
 
@@ -246,7 +243,7 @@ export class Preparation {
     const form = at("start-form").elements;
     const { birth_year: year, sex, identifier } = typed;
     if (/[\s,]/.test(identifier)) {
-      throw new NotAllowed("value_word", { name: own("about_identifier"), value: identifier }, "identifier");
+      throw notAllowed("value_word", { name: own("about_identifier"), value: identifier }, "identifier");
     }
     return {
       EAR: form.ears.value,
@@ -256,7 +253,6 @@ export class Preparation {
     };
   }
 
-  /** Return the settings as they are in the fields. */
   #wanted() {
     return Object.fromEntries([
       ...TEXTS.map((name) => [name, at(name).value]),
@@ -270,7 +266,7 @@ export class Preparation {
     const wanted = this.#wanted();
     const now = { ...this.#settings };
     if (wanted.conduct !== now.conduct) {
-      Object.assign(now, this.#knows.conducts[wanted.conduct]);
+      Object.assign(now, KNOWS.conducts[wanted.conduct]);
       now.conduct = wanted.conduct;
       yield ["conduct", wanted.conduct];
     }
@@ -289,7 +285,7 @@ function ageOf(year) {
   const born = Number(year);
   if (!/^\d{4}$/.test(year) || born > now || born < now - 120) {
     const values = { value: year, low: now - 120, high: now };
-    throw new NotAllowed("birth_year_wrong", values, "birth_year");
+    throw notAllowed("birth_year_wrong", values, "birth_year");
   }
   return now - born;
 }

@@ -1,12 +1,14 @@
 // What a test found: its paper, beside earlier sessions of this person, printed and saved.
 
-import { Misfit } from "./device.js";
+import { plain, problem } from "./alerts.js";
 import { at, fill, make, onClick, save, show, tell } from "./dom.js";
 import { drawEar, drawnEar } from "./draw.js";
+import { KNOWS } from "./knowledge.js";
 import { sessionsOf, shareOf } from "./lines.js";
 import { sectionsOf } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differenceOf } from "./prepare.js";
+import { misfit } from "./trouble.js";
 import { dateAndTime, own, routeOf, say } from "./words.js";
 
 const LISTED_MAX = 50;
@@ -14,21 +16,16 @@ const FINISHED = ["complete", "aborted"];
 
 export class Result {
   #device;
-  #knows;
-  #problem;
   #result = null;
   #told = null; // what SESS:PAP? answered: the paper, and how it was made
   #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
 
-  /** `onProblem` is given errors. */
-  constructor(device, knows, onProblem) {
+  constructor(device) {
     this.#device = device;
-    this.#knows = knows;
-    this.#problem = onProblem;
     onClick("print", () => window.print());
     onClick("save-json", () => this.#save());
-    onClick("find-earlier", () => this.#findEarlier().catch(onProblem));
+    onClick("find-earlier", () => this.#findEarlier().catch(problem));
   }
 
   /** Whose the result is that is shown; null: none is. */
@@ -44,7 +41,7 @@ export class Result {
       return false; // meanwhile another test has begun
     }
     if (!told.paper) {
-      throw new Misfit(this.#device.identity, ["SESSion:PAPer?"]); // it made no papers yet
+      throw misfit(plain(this.#device.identity), ["SESSion:PAPer?"]); // it made no papers yet
     }
     const { device, boards, transducer, vibrator, calibration_digest } = identity;
     const made = { device, boards, transducer, vibrator, calibration_digest };
@@ -59,7 +56,6 @@ export class Result {
     return true;
   }
 
-  /** Say it again in another language. */
   retell() {
     if (this.#result) {
       this.#draw();
@@ -102,7 +98,7 @@ export class Result {
 
   #choice(session) {
     const box = make("input", { type: "checkbox", id: `earlier-${session.number}` });
-    box.addEventListener("change", () => this.#toggle(session, box).catch(this.#problem));
+    box.addEventListener("change", () => this.#toggle(session, box).catch(problem));
     const words = make("span");
     tell(words, () => {
       const when = dateAndTime(session.started);
@@ -119,7 +115,7 @@ export class Result {
     }
     const { number: earlier } = session;
     const told = JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: earlier }));
-    const differs = differencesOf(this.#knows.visits, told, this.#whose);
+    const differs = differencesOf(KNOWS.visits, told, this.#whose);
     const why = differs.map((each) => {
       const row = differenceOf(each);
       return each.rule === "said" ? row : own(`earlier_${each.rule}`, { differs: row });
@@ -149,7 +145,7 @@ export class Result {
     const { calibration_digest: digest, transducer, vibrator } = this.#whose;
     const { about } = this.#told.calibration;
     return {
-      format: this.#knows.json_format,
+      format: KNOWS.json_format,
       sessions: [
         {
           journal: `session-${String(session).padStart(6, "0")}.journal`,

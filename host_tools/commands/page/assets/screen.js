@@ -1,8 +1,7 @@
 // Which view is shown, and what a screen reader hears of it.
 
-import { forget } from "./alerts.js";
+import { forget, mendAll } from "./alerts.js";
 import { at, show, tell } from "./dom.js";
-import { mendAll } from "./field.js";
 import { say } from "./words.js";
 
 const VIEWS = ["off", "prepare", "live", "result"];
@@ -42,7 +41,6 @@ export class Screen {
     this.shown = "";
   }
 
-  /** Show whether the tone generator answers. */
   board(isLost) {
     tell(at("board"), () => say(isLost ? "board_lost" : "board_ready"));
     at("board").classList.toggle("bad", isLost);

@@ -1,8 +1,7 @@
 // What the device says of itself: its parts, its clock, its calibration and its lock.
 
-import { note } from "./alerts.js";
+import { note, plain } from "./alerts.js";
 import { at, fill, make, retell, show, tell } from "./dom.js";
-import { plain } from "./problems.js";
 import { dateAndTime, say, translate, useUnit } from "./words.js";
 
 const CLOCK_APART_MS = 5 * 60 * 1000;
@@ -22,7 +21,6 @@ export function greet(device, version) {
   }
 }
 
-/** Show what the device finds of its parts. */
 export async function selfTest(device) {
   const parts = await device.selfTest();
   tell(at("parts"), () => parts.map(partOf));
@@ -62,7 +60,6 @@ async function showCalibration(device) {
   at("calibration").classList.toggle("bad", !HOLDING.includes(state));
 }
 
-/** Show whether the console is locked by a PIN. */
 export async function showLock(device) {
   const lock = await device.ask("SYST:PIN?");
   tell(at("lock-words"), () => say(`pin_${lock.toLowerCase()}`));

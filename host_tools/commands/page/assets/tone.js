@@ -1,26 +1,24 @@
 // A tone by hand while no test runs, and the listener's button as it is pressed.
 
+import { mendAll, problem } from "./alerts.js";
 import { at, onClick, tell } from "./dom.js";
-import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
-import { NotAllowed } from "./table.js";
+import { notAllowed } from "./trouble.js";
 import { own, say } from "./words.js";
 
 export class HandTone {
   #device;
-  #problem;
   #limits = null;
   #isTold = false; // what became of the tone that was asked for last
 
-  constructor(device, onProblem) {
+  constructor(device) {
     this.#device = device;
-    this.#problem = onProblem;
     at("tone-form").addEventListener("submit", (event) => {
       event.preventDefault();
       mendAll();
-      this.#play().catch(onProblem);
+      this.#play().catch(problem);
     });
-    onClick("tone-stop", () => this.#device.ask("TONE:STOP").catch(onProblem));
+    onClick("tone-stop", () => this.#device.ask("TONE:STOP").catch(problem));
     for (const name of ["tone-ear", "tone-frequency"]) {
       at(name).addEventListener("change", () => this.#showLimit());
     }
@@ -51,7 +49,7 @@ export class HandTone {
     if (value === "" || Number(value) < low || Number(value) > high) {
       const key = value === "" ? "value_missing" : "value_bounds";
       const name = own("tone_level");
-      throw new NotAllowed(key, { name, value, least: low, most: high }, "tone-level");
+      throw notAllowed(key, { name, value, least: low, most: high }, "tone-level");
     }
     this.#isTold = false;
     await this.#device.ask("TONE", {
@@ -65,13 +63,12 @@ export class HandTone {
     }
   }
 
-  /** Show what became of a tone, or that a button was pressed. */
   told(what, about) {
     const keys = { "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
       this.#isTold = true; // perhaps in the same breath as that it was taken
       tell(at("tone-told"), () => say(keys[what]));
-      this.load().catch(this.#problem);
+      this.load().catch(problem);
     } else if (what === "button-down" || what === "button-up") {
       tell(at("button-told"), () => say(what === "button-down" ? "button_down" : "button_up", { button: about.button }));
     }

@@ -1,5 +1,6 @@
 // The fit of a hearing aid, and its tuning by comparison, as the console has them.
 
+import { problem } from "./alerts.js";
 import { at, fill, make, onClick, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
@@ -10,25 +11,22 @@ const STATES = [...OVER, "paused", "waiting"]; // of which something is said; el
 const DIMENSIONS = ["overall_db", "tilt_db", "mid_db", "soft_db"];
 const NOTES_MAX = 20;
 
-/** Return a difference as it is written with its sign. */
 function signed(value_db) {
   return number(value_db, 1, true);
 }
 
 export class Tuning {
   #device;
-  #problem;
   #call;
   #isPausedHere = false; // by the operator
   #isWaiting = false;
 
-  constructor(device, call, onProblem) {
+  constructor(device, call) {
     this.#device = device;
     this.#call = call;
-    this.#problem = onProblem;
     at("tune-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#start().then(() => this.load(), onProblem);
+      this.#start().then(() => this.load(), problem);
     });
     for (const answer of ["FIRST", "SECOND", "SAME"]) {
       const press = () => this.#do("TUNE:ANSW", { answer });
@@ -40,7 +38,7 @@ export class Tuning {
       this.#do(isPaused ? "TUNE:CONT" : "TUNE:PAUS");
     });
     onClick("tune-abort", () => this.#do("TUNE:ABOR"));
-    onClick("tune-result", () => this.#result().catch(onProblem));
+    onClick("tune-result", () => this.#result().catch(problem));
   }
 
   async #start() {
@@ -53,7 +51,7 @@ export class Tuning {
   }
 
   #do(header, values) {
-    this.#device.ask(header, values).then(() => this.load(), this.#problem);
+    this.#device.ask(header, values).then(() => this.load(), problem);
   }
 
   async #result() {
