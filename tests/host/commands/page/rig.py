@@ -4,6 +4,7 @@ Its time stands still until the test has it go on, up to something that is to co
 computed. So no click is too late, whatever the machine does, and nothing waits for a tone.
 """
 
+import http.client
 import itertools
 import os
 import re
@@ -14,9 +15,12 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection, serve
+from websockets.typing import Origin
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.listener import Listener
@@ -78,21 +82,36 @@ class Cable:
                 far(data)
 
 
-class Retold:
-    """A cable on which what the firmware says is changed, line by line."""
+class Between:
+    """A cable on which something happens to what goes through it; others change what they want."""
 
-    def __init__(self, cable: Cable, retell: Callable[[bytes], bytes]) -> None:
+    def __init__(self, cable: Cable) -> None:
         self._cable = cable
-        self._retell = retell
-        self._half = b""
-        self.type = cable.type
+        self._far: Callable[[bytes], object] | None = None
+
+    def type(self, data: bytes) -> None:
+        self._cable.type(data)
 
     def join(self, far: Callable[[bytes], object] | None) -> None:
-        self._cable.join(None if far is None else lambda data: far(self._retold(data)))
+        self._far = far
+        self._cable.join(None if far is None else self.say)
 
-    def _retold(self, data: bytes) -> bytes:
+    def say(self, data: bytes) -> None:
+        if self._far is not None:
+            self._far(data)
+
+
+class Retold(Between):
+    """What the firmware says is changed, line by line."""
+
+    def __init__(self, cable: Cable, retell: Callable[[bytes], bytes]) -> None:
+        super().__init__(cable)
+        self._retell = retell
+        self._half = b""
+
+    def say(self, data: bytes) -> None:
         *lines, self._half = (self._half + data).split(b"\n")
-        return b"".join(self._retell(line) + b"\n" for line in lines)
+        super().say(b"".join(self._retell(line) + b"\n" for line in lines))
 
 
 NEVER_SET: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
@@ -107,22 +126,21 @@ def of_a_clock_never_set(line: bytes) -> bytes:
     return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", NEVER_SET.isoformat().encode(), line.strip())
 
 
-class Held:
-    """A cable on which a question can be held up before it reaches the firmware."""
+class Held(Between):
+    """A question can be held up before it reaches the firmware."""
 
     def __init__(self, cable: Cable, question: bytes) -> None:
-        self._cable = cable
+        super().__init__(cable)
         self._question = question
         self._asked = threading.Event()
         self._let = threading.Event()
         self._let.set()
-        self.join = cable.join
 
     def type(self, data: bytes) -> None:
         if self._question in data and not self._let.is_set():
             self._asked.set()
             assert self._let.wait(WAIT_S_MAX)
-        self._cable.type(data)
+        super().type(data)
 
     def hold(self) -> None:
         self._asked.clear()
@@ -135,24 +153,16 @@ class Held:
         self._let.set()
 
 
-class Gathered:
-    """A cable on which what the firmware says can be gathered, to come in one piece."""
+class Gathered(Between):
+    """What the firmware says can be gathered, to come in one piece."""
 
-    def __init__(self, cable: Cable) -> None:
-        self._cable = cable
-        self._far: Callable[[bytes], object] | None = None
-        self._kept: list[bytes] | None = None
-        self.type = cable.type
+    _kept: list[bytes] | None = None
 
-    def join(self, far: Callable[[bytes], object] | None) -> None:
-        self._far = far
-        self._cable.join(None if far is None else self._say)
-
-    def _say(self, data: bytes) -> None:
-        if self._kept is not None:
+    def say(self, data: bytes) -> None:
+        if self._kept is None:
+            super().say(data)
+        else:
             self._kept.append(data)
-        elif self._far is not None:
-            self._far(data)
 
     def gather(self) -> None:
         self._kept = []
@@ -160,7 +170,7 @@ class Gathered:
     def give(self) -> None:
         """Give what was kept; the firmware must have nothing to say meanwhile."""
         kept, self._kept = self._kept, None
-        self._say(b"".join(kept or []))
+        self.say(b"".join(kept or []))
 
 
 class StandIn:
@@ -447,6 +457,26 @@ class Device(Surroundings):
     def __exit__(self, *_: object) -> None:
         self._undo.close()
         self._stop()
+
+
+def ask(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
+    """Ask for a page as a browser does; return status and content."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S_MAX)
+    connection.request("GET", place.path if path is None else path, headers=headers)
+    answer = connection.getresponse()
+    content = answer.read().decode()
+    connection.close()
+    return answer.status, content
+
+
+def join(address: str, *, token: str = "", origin: str = "") -> ClientConnection:
+    """Ask for the console as the page does."""
+    place = urlsplit(address)
+    path = f"/{token}/" if token else place.path
+    own = Origin(origin or f"http://{place.netloc}")
+    url = f"ws://{place.netloc}{path}console"
+    return connect(url, origin=own, open_timeout=WAIT_S_MAX, proxy=None)
 
 
 class Stranger:
