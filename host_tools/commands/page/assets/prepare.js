@@ -6,7 +6,7 @@ import { at, fill, make, onClick, show, tell } from "./dom.js";
 import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
-import { notAllowed } from "./trouble.js";
+import { checkTyped, notAllowed } from "./trouble.js";
 import { dateAndTime, number, own, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
@@ -226,13 +226,7 @@ export class Preparation {
   /** Refuse what stands in the fields of the test if it cannot be. */
   #check() {
     for (const name of NUMBERS) {
-      const { value } = at(name);
-      const { low, high, unit } = KNOWS.settings[name];
-      const isThere = value !== "";
-      if (!isThere || Number(value) < low || Number(value) > high) {
-        const key = isThere ? "value_bounds" : "value_missing";
-        throw notAllowed(key, { name: own(name), value, least: low, most: high, unit }, name);
-      }
+      checkTyped(name, at(name).value, own(name), KNOWS.settings[name]);
     }
     if (!at("loud").hidden && !at("loud_confirmed").checked) {
       throw notAllowed("loud_missing", {}, "loud_confirmed");

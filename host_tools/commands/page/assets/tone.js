@@ -3,7 +3,7 @@
 import { mendAll, problem } from "./alerts.js";
 import { at, onClick, tell } from "./dom.js";
 import { limitsOf } from "./lines.js";
-import { notAllowed } from "./trouble.js";
+import { checkTyped } from "./trouble.js";
 import { own, say } from "./words.js";
 
 export class HandTone {
@@ -45,12 +45,7 @@ export class HandTone {
   async #play() {
     const noise = at("tone-noise").value;
     const { value } = at("tone-level");
-    const { low, high } = this.#bounds;
-    if (value === "" || Number(value) < low || Number(value) > high) {
-      const key = value === "" ? "value_missing" : "value_bounds";
-      const name = own("tone_level");
-      throw notAllowed(key, { name, value, least: low, most: high }, "tone-level");
-    }
+    checkTyped("tone-level", value, own("tone_level"), this.#bounds);
     this.#isTold = false;
     await this.#device.ask("TONE", {
       ear: at("tone-ear").value,

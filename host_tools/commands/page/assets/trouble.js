@@ -29,3 +29,11 @@ export function notAllowed(key, values, field = "") {
 export function misfit(firmware, missing) {
   return new Trouble("misfit", "misfit", { firmware }, { words: missing.join(", ") });
 }
+
+/** Refuse a number, as it was typed in a field, that is missing or out of its bounds. */
+export function checkTyped(field, typed, name, { low, high, ...unit }) {
+  if (typed === "" || Number(typed) < low || Number(typed) > high) {
+    const key = typed === "" ? "value_missing" : "value_bounds";
+    throw notAllowed(key, { name, value: typed, least: low, most: high, ...unit }, field);
+  }
+}

@@ -301,7 +301,7 @@ def test_readings_are_thrown_away_only_when_the_technician_says_so(
     ("options", "words"),
     [
         (["--transducer", "er3a"], "and --transducer is "),
-        (["--meter", "another"], "sound level meter, maker and model of the readings is 'class 1'"),
+        (["--meter", "another"], "of sound level meter, maker and model 'class 1', and"),
         (["-o", "none.toml"], "none.toml.readings: cannot be read: No such file"),
         ([], "console: cannot open '/dev/none'"),
         (["--vibrator", "b70"], "vibrator is 'b70'; allowed are b71, b81"),
