@@ -216,7 +216,6 @@ ENDS = ("low", "high")
 
 
 def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
-    """Check that it is said why each ear ended, and how sure it is; in a pipe without colours."""
     for ear in ears:
         # As the device tells it: within the limits of the test.
         ends = [
@@ -380,7 +379,6 @@ def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -
 
 
 def check_kills(done: Said, two_buttons: bool) -> None:
-    """Check what came of one whose firmware was killed three times."""
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3

@@ -145,7 +145,6 @@ def test_a_port_that_is_not_there_is_named() -> None:
 
 @contextmanager
 def a_peer(answer: Callable[[bytes], bytes] = lambda _: b"") -> Iterator[str]:
-    """Something at a port that answers what comes, or nothing."""
     peer = Peer(answer)
     try:
         yield peer.port

@@ -100,7 +100,6 @@ def _child_with(words: str, parent: int) -> int:
 
 
 def check_the_whole_way(code: int, out: str, data: Path) -> None:
-    """Check what a demonstration said, and left there, that went on to the hearing aid."""
     assert code == 0, out
     tuning = json.loads(out.splitlines()[-1])["tuning"]
     assert tuning["replay_identical"]
@@ -193,7 +192,6 @@ def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
 
 @pytest.fixture(scope="module")
 def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the journal of a tuning."""
     journal = tmp_path_factory.mktemp("tuning") / "tuning-000001.journal"
     journal.write_bytes(_journal_of_a_tuning())
     return journal

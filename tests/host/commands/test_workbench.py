@@ -35,7 +35,6 @@ class Piped:
         monkeypatch.setattr(workbench, "POLL_S", 0.001)
 
     def __call__(self, data: Path, text: str, *options: str, code: int = 0) -> tuple[str, str]:
-        """Return standard output and standard error."""
         octets = io.BytesIO(text.encode(errors="surrogateescape"))
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(octets, encoding="utf-8"))
         found, *said = self._gp_pta("workbench", "--data", data, "--speed", 100, *options)

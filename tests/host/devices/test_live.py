@@ -82,7 +82,6 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsoleLine]:
 
 @pytest.fixture
 def say(console: ConsoleLine) -> Iterator[Callable[[Tell | str], object]]:
-    """Return what has the firmware say something."""
     port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
 
     def tell(told: Tell | str) -> None:

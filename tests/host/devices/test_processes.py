@@ -153,7 +153,6 @@ class Program(FirmwareProcess):
 
 @pytest.fixture
 def start(console: ConsoleLine) -> Iterator[Callable[..., Program]]:
-    """Return what starts such a firmware, which is ended afterwards."""
     with ExitStack() as stack:
 
         def begin(program: str, now_s: Callable[[], float] = lambda: 0.0) -> Program:
@@ -182,7 +181,7 @@ for step in {steps}:
     print(f"gp-pta: {{step}}", file=sys.stderr, flush=True)
 print("gp-pta-device: ready; tone generator sim 1", flush=True)
 """
-    firmware = start(program + ANSWERS, lambda: 0.75 * SILENT_S_MAX * len(firmware.told))
+    firmware: Program = start(program + ANSWERS, lambda: 0.75 * SILENT_S_MAX * len(firmware.told))
     assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
     while len(firmware.told) < len(steps):
         firmware.hear(firmware.wait_for("say it all"))

@@ -1,7 +1,9 @@
 // The way to the device: chosen once, and taken again by itself when it comes back.
 
 import { forget, problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, onClick, show } from "./dom.js";
+import { screen } from "./screen.js";
 import { bridgeUrl, BridgeWay, SerialWay } from "./ways.js";
 
 const PORT_KEPT = "gp-pta-port";
@@ -11,8 +13,6 @@ const BUSY_TRIES = 3; // the page that was reloaded may still be hanging up
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 
 export class Connection {
-  #device;
-  #screen;
   #met;
   #bridge = bridgeUrl();
   #port = null;
@@ -20,13 +20,9 @@ export class Connection {
   #busyTries = 0;
   #isConnecting = false;
 
-  constructor(device, screen, onMet) {
-    this.#device = device;
-    this.#screen = screen;
+  /** `onMet` is called when the device answers. */
+  begin(onMet) {
     this.#met = onMet;
-  }
-
-  begin() {
     const hasSerial = "serial" in navigator;
     show(at("connect-serial"), !this.#bridge && hasSerial);
     show(at("choose"), !this.#bridge && hasSerial);
@@ -54,7 +50,7 @@ export class Connection {
 
   /** Take the port again that was used before, if it is there. */
   async #comeBack() {
-    if (this.#device.isThere || this.#isConnecting) {
+    if (device.isThere || this.#isConnecting) {
       return;
     }
     if (!this.#bridge) {
@@ -70,14 +66,14 @@ export class Connection {
   }
 
   async #connect() {
-    if (this.#isConnecting || this.#device.isThere) {
+    if (this.#isConnecting || device.isThere) {
       return;
     }
     this.#isConnecting = true;
     clearTimeout(this.#retry);
-    this.#screen.status("connecting");
+    screen.status("connecting");
     try {
-      await this.#device.connect(this.#bridge ? new BridgeWay(this.#bridge) : new SerialWay(this.#port));
+      await device.connect(this.#bridge ? new BridgeWay(this.#bridge) : new SerialWay(this.#port));
       if (this.#port) {
         sessionStorage.setItem(PORT_KEPT, JSON.stringify(this.#port.getInfo()));
       }
@@ -106,8 +102,8 @@ export class Connection {
     } else {
       problem(error, "connection");
     }
-    this.#screen.view("off");
-    this.#screen.status(kind === "misfit" ? kind : "off");
+    screen.view("off");
+    screen.status(kind === "misfit" ? kind : "off");
     if (isSelf) {
       this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
     } else if (COMES_BACK.includes(way)) {

@@ -1,12 +1,14 @@
 // The buttons and keys with which the operator runs a test.
 
 import { problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, onClick } from "./dom.js";
 import { forgetTyped, samePerson } from "./person.js";
+import { screen } from "./screen.js";
 import { showLock } from "./selftest.js";
 
 /** `prepare` prepares a test of a person, and `whose` returns whose result is shown. */
-export function listen(device, screen, follower, prepare, whose) {
+export function listen(follower, prepare, whose) {
   const ask = (header, values) => device.askOperator(header, values).then(() => follower.refresh(), problem);
   const abort = () => ask("SESS:ABOR");
   const pauseOrGoOn = () => {
@@ -28,12 +30,12 @@ export function listen(device, screen, follower, prepare, whose) {
   for (const id of ["unlock", "live-unlock", "result-unlock"]) {
     onClick(id, () => device.unlock().then(() => follower.lookAgain()).catch(problem));
   }
-  onClick("lock", () => device.ask("SYST:LOCK").then(() => showLock(device), problem));
-  listenToKeys(screen, abort, pauseOrGoOn);
+  onClick("lock", () => device.ask("SYST:LOCK").then(() => showLock(), problem));
+  listenToKeys(abort, pauseOrGoOn);
 }
 
 /** Escape pauses and goes on; with the shift key E ends the test. */
-function listenToKeys(screen, abort, pauseOrGoOn) {
+function listenToKeys(abort, pauseOrGoOn) {
   document.addEventListener("keydown", (event) => {
     if (screen.shown !== "live" || isForOthers(event)) {
       return;

@@ -1,35 +1,23 @@
 // The device behind the console: who it is, whether this page fits it, its PIN, and questions to it.
 
 import { plain } from "./alerts.js";
+import { askPin } from "./ask.js";
+import { KNOWS } from "./knowledge.js";
 import { helpOf, told } from "./lines.js";
+import { Table } from "./table.js";
 import { Talk } from "./talk.js";
 import { misfit, refused, Trouble } from "./trouble.js";
 
 const PIN_NEEDED = -203;
 
-export class Device {
+class Device {
   #talk = null;
-  #table;
-  #askPin;
-  #unlocked;
-  #tell;
-  #lost;
-
-  /**
-   * `askPin` is given why a PIN was refused, "" at first, and returns one, or null; `onUnlocked` is
-   * called when one was right. `onTold` is given what an unasked line tells, `onLost` why the device
-   * cannot be reached any more.
-   */
-  constructor(table, askPin, onUnlocked, onTold, onLost) {
-    this.#table = table;
-    this.#askPin = askPin;
-    this.#unlocked = onUnlocked;
-    this.#tell = onTold;
-    this.#lost = onLost;
-    this.identity = "";
-    this.heardAt = 0; // of the last line, by the browser's clock
-    this.help = {};
-  }
+  #table = new Table(KNOWS.commands);
+  identity = "";
+  heardAt = 0; // of the last line, by the browser's clock
+  help = {};
+  /** What is done with what an unasked line tells, when the PIN was right, and when it is lost. */
+  when = { told() {}, unlocked() {}, lost() {} };
 
   get isThere() {
     return this.#talk !== null;
@@ -49,11 +37,11 @@ export class Device {
       way,
       (line) => {
         this.heardAt = performance.now();
-        this.#tell(told(line), line);
+        this.when.told(told(line), line);
       },
       (why) => {
         this.#talk = null;
-        this.#lost(why);
+        this.when.lost(why);
       },
     );
     this.identity = await talk.open();
@@ -103,13 +91,13 @@ export class Device {
   async unlock() {
     let why = "";
     for (;;) {
-      const pin = await this.#askPin(why);
+      const pin = await askPin(why);
       if (pin === null) {
         throw new Trouble("not-entered", "pin_not_entered");
       }
       try {
         await this.ask("SYST:PIN", { PIN: pin });
-        await this.#unlocked();
+        await this.when.unlocked();
         return;
       } catch (error) {
         if (error.kind !== "refused") {
@@ -129,3 +117,5 @@ export class Device {
     return this.#table.has("tuning", this.help);
   }
 }
+
+export const device = new Device();

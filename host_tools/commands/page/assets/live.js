@@ -1,5 +1,6 @@
 // A test under way: both ears, the tone, the answers, why it is broken off, and what can be done.
 
+import { device } from "./device.js";
 import { at, fill, make, show, tell } from "./dom.js";
 import { drawEar, figureOf, sidesOf } from "./draw.js";
 import { isBoardLost, reasonsOf } from "./lines.js";
@@ -45,14 +46,8 @@ export class Live {
   #tones = []; // answered since this page was loaded
   #result = null;
   #shown = null; // what `state` was given last
-  #serial;
   #known = new Map(); // the last reading that had a symbol, by route and frequency
   #knownOf = ""; // of which session
-
-  /** `serial` returns the serial number of the device. */
-  constructor(serial) {
-    this.#serial = serial;
-  }
 
   begin() {
     this.#tones = [];
@@ -136,7 +131,7 @@ export class Live {
 
   /** Return the result with what it had symbols of before, and which ear is in doubt: in grey. */
   #withDoubts(result, about) {
-    this.#recall(`${this.#serial()} ${result.session} ${result.started}`);
+    this.#recall(`${device.serial} ${result.session} ${result.started}`);
     const isDoubtful = (ear) => about.so_far === "doubtful" && routeOf(ear) === routeOf(about);
     const ears = result.ears.map((ear) => {
       const thresholds = ear.thresholds.map((found) => {

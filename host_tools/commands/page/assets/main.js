@@ -1,19 +1,17 @@
 // The page: what it consists of, and in which language it speaks.
 
 import { note, problem } from "./alerts.js";
-import { askPin } from "./ask.js";
-import { Call } from "./call.js";
+import { call } from "./call.js";
 import { Connection } from "./connection.js";
 import { listen } from "./controls.js";
-import { Device } from "./device.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, retell } from "./dom.js";
 import { Follower } from "./follow.js";
 import { KNOWS } from "./knowledge.js";
 import { Preparation } from "./prepare.js";
 import { Result } from "./result.js";
-import { Screen } from "./screen.js";
+import { screen } from "./screen.js";
 import { greet, selfTest, showLock } from "./selftest.js";
-import { Table } from "./table.js";
 import { tidingsTo } from "./tidings.js";
 import { HandTone } from "./tone.js";
 import { Tuning } from "./tuning.js";
@@ -34,34 +32,12 @@ function beginToSpeak() {
 
 /** Put the parts together, and go to the device. */
 function begin() {
-  const call = new Call();
-  const screen = new Screen(call);
-  const device = new Device(
-    new Table(KNOWS.commands),
-    askPin,
-    () => showLock(device),
-    (told, line) => tell(told, line),
-    (why) => {
-      follower.loseSight();
-      if (screen.shown === "live") {
-        note(() => say("test_goes_on"));
-      }
-      connection.lost(why);
-    },
-  );
-  const result = new Result(device);
-  const follower = new Follower(device, screen, call, () => prepare(), result);
-  const preparation = new Preparation(device, () => follower.refresh());
-  const tone = new HandTone(device);
-  const tuning = new Tuning(device, call);
-  const check = () => selfTest(device);
-  const tell = tidingsTo(screen, follower, tone, tuning, check);
-  const connection = new Connection(device, screen, async () => {
-    greet(device, KNOWS.version);
-    await check();
-    await showLock(device);
-    await follower.refresh();
-  });
+  const result = new Result();
+  const follower = new Follower();
+  const preparation = new Preparation(() => follower.refresh());
+  const tone = new HandTone();
+  const tuning = new Tuning();
+  const connection = new Connection();
 
   /** Prepare a test, of a person or of nobody yet; `last`: whose the last one is, if that is known. */
   async function prepare(person = null, last = null) {
@@ -74,14 +50,31 @@ function begin() {
     screen.status("ready");
   }
 
-  onClick("check-again", () => check().catch(problem));
+  device.when = {
+    told: tidingsTo(follower, tone, tuning),
+    unlocked: showLock,
+    lost: (why) => {
+      follower.loseSight();
+      if (screen.shown === "live") {
+        note(() => say("test_goes_on"));
+      }
+      connection.lost(why);
+    },
+  };
+  onClick("check-again", () => selfTest().catch(problem));
   at("language").addEventListener("change", () => {
     speakIn(at("language").value, [preparation, follower.live, result]);
     tuning.load().catch(problem);
   });
-  listen(device, screen, follower, prepare, () => result.whose);
-  follower.begin();
-  connection.begin();
+  listen(follower, prepare, () => result.whose);
+  call.begin();
+  follower.begin(() => prepare(), result);
+  connection.begin(async () => {
+    greet(KNOWS.version);
+    await selfTest();
+    await showLock();
+    await follower.refresh();
+  });
   screen.view("off");
 }
 

@@ -2,6 +2,7 @@
 
 import { mendAll, plain, problem } from "./alerts.js";
 import { askOperator } from "./ask.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, show, tell } from "./dom.js";
 import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
@@ -16,14 +17,12 @@ const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
 const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
 
 export class Preparation {
-  #device;
   #settings = {};
   #configured = {};
   #isNamed = true; // whether the last test has an identifier
 
   /** `onStarted` is called when the device has begun a test. */
-  constructor(device, onStarted) {
-    this.#device = device;
+  constructor(onStarted) {
     for (const kind of ["input", "change"]) {
       at("start-form").addEventListener(kind, () => this.#remind());
     }
@@ -76,8 +75,8 @@ export class Preparation {
    * `last` tells whose the last test is, if that is known.
    */
   async load(person = null, last = null) {
-    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
-    this.#configured = JSON.parse(await this.#device.ask("SETT:CONF?"));
+    this.#settings = JSON.parse(await device.ask("SETT?"));
+    this.#configured = JSON.parse(await device.ask("SETT:CONF?"));
     if (person) {
       fillPerson(person);
       this.#isNamed = last === null || Boolean(last.identifier);
@@ -161,14 +160,14 @@ export class Preparation {
     }
     const typed = personTyped();
     const told = this.#told(typed);
-    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
+    this.#settings = JSON.parse(await device.ask("SETT?"));
     for (const [name, value] of this.#changes()) {
-      await this.#device.askOperator("SETT", { name, value });
+      await device.askOperator("SETT", { name, value });
     }
-    await this.#device.askOperator("SESS:STAR", told);
+    await device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
-    const begun = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    bindTyped(this.#device.serial, begun, typed);
+    const begun = JSON.parse(await device.ask("SESS:IDEN?"));
+    bindTyped(device.serial, begun, typed);
   }
 
   /** Return whether the identifier is of one person, as far as the device and the operator know. */
@@ -179,7 +178,7 @@ export class Preparation {
     if (!typed.identifier) {
       return true;
     }
-    const sessions = sessionsOf(await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }));
+    const sessions = sessionsOf(await device.askOperator("SESS:LIST?", { count: LISTED_MAX }));
     let known = sessions.find((each) => each.identifier === typed.identifier);
     const like = known ?? sessions.find((each) => isLike(each.identifier, typed.identifier));
     if (like && !known) {
@@ -214,7 +213,7 @@ export class Preparation {
   /** Return whose a session is; one that cannot be read differs in nothing. */
   async #identityOf(session) {
     try {
-      return JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: session }));
+      return JSON.parse(await device.askOperator("SESS:IDEN?", { number: session }));
     } catch (error) {
       if (error.kind === "refused") {
         return {};

@@ -3,7 +3,8 @@
 import { forget, note, problem } from "./alerts.js";
 import { errorOf } from "./lines.js";
 import { outcomeOf } from "./live.js";
-import { DISK_REFUSES } from "./screen.js";
+import { DISK_REFUSES, screen } from "./screen.js";
+import { selfTest } from "./selftest.js";
 import { refused } from "./trouble.js";
 import { say } from "./words.js";
 
@@ -21,8 +22,8 @@ const MENDED = { "board-ready": [101, -241], continued: [106, 109, 111] };
 const OF_BOARD = { "board-lost": "board_lost", "board-ready": "board_ready" };
 const OF_AN_EAR = { ear: "now_ear", "ear-over": "ear_over", "ear-again": "ear_again" };
 
-/** Return what takes an unasked line and what it tells; `check` tests the device when its disk refuses. */
-export function tidingsTo(screen, follower, tone, tuning, check) {
+/** Return what takes an unasked line and what it tells. */
+export function tidingsTo(follower, tone, tuning) {
   const ofTest = {
     tone: (about) => follower.live.tone(about),
     catch: (about) => follower.live.tone(about),
@@ -37,7 +38,7 @@ export function tidingsTo(screen, follower, tone, tuning, check) {
     error: ({ number, words }) => {
       problem(refused(Number(number), words));
       if (Number(number) === DISK_REFUSES) {
-        check().then(() => follower.refresh()).catch(problem);
+        selfTest().then(() => follower.refresh()).catch(problem);
       }
     },
     resumed: ({ tones }) => note(() => say("resumed", { tones })),
@@ -58,7 +59,7 @@ export function tidingsTo(screen, follower, tone, tuning, check) {
       tuning.told(what, about);
       tuning.load().catch(problem);
     }
-    announce(screen, what, about);
+    announce(what, about);
     if (AFFECTS_STATE.includes(what)) {
       follower.refresh();
     }
@@ -66,7 +67,7 @@ export function tidingsTo(screen, follower, tone, tuning, check) {
 }
 
 /** Have a screen reader hear what changed; single tones it does not hear. */
-function announce(screen, what, about) {
+function announce(what, about) {
   if (what in OF_BOARD) {
     screen.board(what === "board-lost");
     screen.status(OF_BOARD[what]);

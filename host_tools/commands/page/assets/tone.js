@@ -1,24 +1,23 @@
 // A tone by hand while no test runs, and the listener's button as it is pressed.
 
 import { mendAll, problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, onClick, tell } from "./dom.js";
 import { limitsOf } from "./lines.js";
 import { checkTyped } from "./trouble.js";
 import { own, say } from "./words.js";
 
 export class HandTone {
-  #device;
   #limits = null;
   #isTold = false; // what became of the tone that was asked for last
 
-  constructor(device) {
-    this.#device = device;
+  constructor() {
     at("tone-form").addEventListener("submit", (event) => {
       event.preventDefault();
       mendAll();
       this.#play().catch(problem);
     });
-    onClick("tone-stop", () => this.#device.ask("TONE:STOP").catch(problem));
+    onClick("tone-stop", () => device.ask("TONE:STOP").catch(problem));
     for (const name of ["tone-ear", "tone-frequency"]) {
       at(name).addEventListener("change", () => this.#showLimit());
     }
@@ -26,7 +25,7 @@ export class HandTone {
 
   /** Take from the device what a tone may be now: each allows the next one more. */
   async load() {
-    this.#limits = limitsOf(await this.#device.ask("TONE:LIM?"));
+    this.#limits = limitsOf(await device.ask("TONE:LIM?"));
     this.#showLimit();
   }
 
@@ -47,7 +46,7 @@ export class HandTone {
     const { value } = at("tone-level");
     checkTyped("tone-level", value, own("tone_level"), this.#bounds);
     this.#isTold = false;
-    await this.#device.ask("TONE", {
+    await device.ask("TONE", {
       ear: at("tone-ear").value,
       frequency: at("tone-frequency").value,
       level: value,

@@ -95,7 +95,6 @@ class Technician:
 
 
 def check_sensitivity(made: Calibration, *places: str) -> None:
-    """Check that what is true of the device was written."""
     for place in places:
         ear, _, transducer = place.partition("-")
         found = made.sensitivity_db_spl[Route(ear, transducer or AIR)]
@@ -355,7 +354,6 @@ def test_a_spoilt_file_of_readings_is_named_and_kept(
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A device that has met its board."""
     world = World(tmp_path / "data", a_listener("S2"))
     world.until(lambda: world.client.connected)
     yield world
@@ -385,7 +383,6 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
 
 
 def errors_of(world: World) -> str:
-    """Return all errors that the firmware has for the operator."""
     errors: list[str] = []
     while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
         errors.append(error)

@@ -106,7 +106,6 @@ def woken(server: Served, show: Callable[[str], None] = print) -> Iterator[Talk]
 
 @pytest.fixture
 def locked_server() -> Iterator[Served]:
-    """One that asks for a PIN."""
     locked = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
     yield locked
     locked.stop()
@@ -306,7 +305,6 @@ class Watched:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Return the clock by which answers are waited for."""
     watched = Watched()
     monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=watched.now_s))
     return watched

@@ -65,7 +65,6 @@ class Cable:
 
     @property
     def has_come(self) -> bool:
-        """Return whether something was typed that was not read yet."""
         return bool(self._typed)
 
     def read(self) -> bytes:
@@ -74,7 +73,6 @@ class Cable:
         return typed
 
     def write(self, data: bytes) -> None:
-        """Say something to whatever is plugged in."""
         self.told += data
         far = self._far
         if data and far is not None:
@@ -187,7 +185,6 @@ class StandIn:
 
     @property
     def script(self) -> str:
-        """Return what the browser runs before the page."""
         url = f"ws://127.0.0.1:{self._server.socket.getsockname()[1]}/"
         return (HERE / "stand_in.js").read_text("utf-8").replace("STAND_IN_URL", url)
 
@@ -258,7 +255,6 @@ class FarPort:
         self._undo.close()
 
     def close(self) -> None:
-        """Pull the cable, if that was not done."""
         if self.name.is_symlink():
             self.pull()
 
@@ -349,7 +345,6 @@ class Device(Surroundings):
             raise error
 
     def plug_board(self, serial: str = SERIAL) -> None:
-        """Plug in a board that has just started."""
         with self.changed:
             board = SimulatedBoard(self.listener, boot=next(self._boots), serial=serial)
             self.swap_board(board)
@@ -375,7 +370,6 @@ class Device(Surroundings):
                 super().wait(seconds)
 
     def ring(self) -> None:
-        """Let no time pass any more."""
         with self.changed:
             super().ring()
             self.changed.notify_all()
@@ -393,8 +387,6 @@ class Device(Surroundings):
     # Its time
 
     def until(self, come: Callable[[], bool]) -> None:
-        """Let time pass until something has come; afterwards it stands still."""
-
         def has_come() -> bool:
             if not come():
                 return False
@@ -425,7 +417,6 @@ class Device(Surroundings):
         self.until_told("! session-over")
 
     def until_board(self) -> None:
-        """Let time pass until the board is greeted."""
         firmware = self._firmware
         assert firmware is not None
         self.until(lambda: firmware.client.connected)
@@ -437,13 +428,11 @@ class Device(Surroundings):
     # What is at the operator's cable, and what is on the disk
 
     def stand_in(self, cable: Any = None) -> StandIn:
-        """Return the far end of its cable, or of another, as a serial port of a browser."""
         end = StandIn(cable or self.cable)
         self._undo.callback(end.close)
         return end
 
     def far_port(self) -> FarPort:
-        """Return the far end as a port of this machine."""
         end = FarPort(self.cable, self.directory.with_name(f"{self.directory.name}.far"))
         self._undo.callback(end.close)
         return end

@@ -22,7 +22,7 @@ from host_tools.commands.export.schema import schema_text
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.source import source_of
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, begin_test
 from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
 from tests.host.commands.page.test_whole import await_answers, enter_pin
 from tests.host.journals import GOLDEN, GpPta
@@ -40,9 +40,7 @@ def start_short(page: Page, identifier: str = "P-17") -> None:
     page.fill("#identifier", identifier)
     page.fill("#birth_year", "1958")
     page.select_option("#sex", "F")
-    page.click("#start")
-    # Time that passes before the test has begun is silence, after which settings are forgotten.
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
 
 
 def expect_result(page: Page) -> None:
@@ -244,8 +242,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     page.check("#loud_confirmed")
     page.check("#unsure_button")
     expect(page.locator("#instruction")).to_contain_text("press the other button")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     await_answers(page, device, 1)
     header = device.journal().read_text("utf-8").split("\n", 1)[0]
     for wanted in ('"conduct":"clinical"', '"level_max_db_hl":110', '"unsure_button":true'):
@@ -258,8 +255,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     expect(page.locator("#unsure_button")).not_to_be_checked()
     expect(page.locator("#loud_confirmed")).not_to_be_checked()
     page.fill("#level_max_db_hl", "90")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     header = device.journal(2).read_text("utf-8").split("\n", 1)[0]
     assert '"level_max_db_hl":90' in header.replace(" ", "")
 

@@ -107,7 +107,6 @@ def test_what_the_page_types_comes_to_the_firmware(
 
 
 def firmware_hears(cable: Cable, count: int) -> bytes:
-    """Return what was typed, until it has so many bytes."""
     come = b""
     with cable.changed:
         while len(come) < count:

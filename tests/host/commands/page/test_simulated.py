@@ -42,7 +42,6 @@ class AsThePage:
         self._console.send(f"{line}\r".encode())
 
     def line(self) -> str:
-        """Return the next line, told or answered."""
         while b"\n" not in self._come:
             come = self._console.recv(WAIT_S)
             assert isinstance(come, bytes)
@@ -51,7 +50,6 @@ class AsThePage:
         return line.decode().rstrip()
 
     def until(self, begin: str) -> list[str]:
-        """Return the lines up to one that begins so."""
         lines = [self.line()]
         while not lines[-1].startswith(begin):
             lines.append(self.line())
@@ -107,7 +105,6 @@ def test_a_whole_test_by_air_and_bone_from_one_command(tmp_path: Path) -> None:
 
 @pytest.fixture
 def options(tmp_path: Path) -> argparse.Namespace:
-    """Return the options of a simulated device, as they are usually."""
     p = argparse.ArgumentParser()
     command.add_arguments(p)
     return p.parse_args(["--simulated", "--data", str(tmp_path / "data")])

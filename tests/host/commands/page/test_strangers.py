@@ -50,7 +50,6 @@ class Served:
         self.place = urlsplit(self._bridge.address)
 
     def until(self, words: str) -> None:
-        """Wait until this is told."""
         while not self.told or self.told[-1] != words:
             self.told.append(self._coming.get(timeout=WAIT_S))
 
