@@ -14,9 +14,8 @@ import tty
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from device.die_with_parent import die_with_parent
 from firmware_py.board.self_check import PARTS
@@ -40,47 +39,11 @@ AID_SAYS: Final = "hearing aid: "
 PORTS: Final = ("/dev/", "socket://")  # how a line begins that says where something serves
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """A line that a process has said, on standard error or on standard output."""
 
     line: str
     is_error: bool
-
-
-class Voice:
-    """Reads what a process says all the time, so that it never waits for a full pipe."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
-        self._readers = [
-            threading.Thread(
-                target=self._read, args=(stream, stream is process.stderr), daemon=True
-            )
-            for stream in (process.stdout, process.stderr)
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    def lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
-        """Yield the lines not taken yet; wait up to `timeout_s` for the first."""
-        try:
-            yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
-            while True:
-                yield self._said.get_nowait()
-        except queue.Empty:
-            return
-
-    def last_lines(self) -> Iterator[Said]:
-        """Yield the lines not taken yet of a process that has ended."""
-        for reader in self._readers:
-            reader.join(LAST_WORDS_S)  # not for ever: a process that it started may hold its pipes
-        return self.lines()
-
-    def _read(self, stream: IO[str], is_error: bool) -> None:
-        with stream:
-            for line in stream:
-                self._said.put(Said(line.rstrip("\n"), is_error))
 
 
 def start_process(command: list[str]) -> subprocess.Popen[str]:
@@ -91,29 +54,68 @@ def start_process(command: list[str]) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
-    """Wait until a process has ended; return False if it was given up."""
-    while not wait.in_vain():
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_S)
-            return True
-    return False
+class Program:
+    """A process of ours; what it says is read all the time, or it would wait for a full pipe."""
 
+    def _launch(self, command: list[str]) -> None:
+        self._process = start_process(command)
+        self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=self._read, args=(stream, is_error), daemon=True)
+            for stream, is_error in ((self._process.stdout, False), (self._process.stderr, True))
+        ]
+        for reader in self._readers:
+            reader.start()
 
-def end_process(process: subprocess.Popen[str]) -> None:
-    """End a process and those it started: SIGTERM, and SIGKILL if that does not do."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
+    def _read(self, stream: IO[str], is_error: bool) -> None:
+        with stream:
+            for line in stream:
+                self._said.put(Said(line.rstrip("\n"), is_error))
+
+    def _lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
+        """Yield the lines not taken yet; wait up to `timeout_s` for the first."""
+        try:
+            yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
+            while True:
+                yield self._said.get_nowait()
+        except queue.Empty:
             return
-        os.killpg(process.pid, number)
-        wait = Wait(
-            "the process", "end", lambda: processor_s([process.pid]),
-            silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
-        )  # fmt: skip
-        _has_ended(process, wait)
+
+    def _last_lines(self) -> Iterator[Said]:
+        """Yield the lines not taken yet of a process that has ended."""
+        for reader in self._readers:
+            reader.join(LAST_WORDS_S)  # not for ever: a process that it started may hold its pipes
+        return self._lines()
+
+    def work_s(self) -> float:
+        """Return the processor time it has used, with what it started."""
+        return processor_s([self._process.pid])
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def _ends(self, wait: Wait) -> bool:
+        """Wait until it has ended; return False if it was given up."""
+        while not wait.in_vain():
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(POLL_S)
+                return True
+        return False
+
+    def end(self) -> None:
+        """End it, and what it started: SIGTERM, and SIGKILL if that does not do."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.has_ended():
+                return
+            os.killpg(self._process.pid, number)
+            wait = Wait(
+                "the process", "end", self.work_s,
+                silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
+            )  # fmt: skip
+            self._ends(wait)
 
 
-class Server:
+class Server(Program):
     """A process of ours that serves at a port; `tell` gets every line it says before it does.
 
     `who` it is stands in messages. Its errors begin with `says`, and it has told all when it says
@@ -124,37 +126,30 @@ class Server:
         self, who: str, command: list[str], says: str, served: str, tell: Callable[[str], None]
     ) -> None:
         self._who, self._says, self._served = who, says, served
-        self._process = start_process([sys.executable, "-m", *command])
-        self._voice = Voice(self._process)
+        self._launch([sys.executable, "-m", *command])
         try:
             self.port = self._wait_until_served(tell)
         except BaseException:
             self.end()
             raise
 
-    def work_s(self) -> float:
-        return processor_s([self._process.pid])
-
     def check(self) -> None:
         """Raise `HostError` with its last words if it is not there any more."""
-        if self._process.poll() is not None:
-            words = [said.line for said in self._voice.last_lines() if said.line]
+        if self.has_ended():
+            words = [said.line for said in self._last_lines() if said.line]
             why = words[-1].removeprefix(self._says) if words else "it said nothing"
             raise HostError(
                 f"{self._who} is lost: {why}; the journal is kept, and the same command goes on "
                 "with it"
             )
 
-    def end(self) -> None:
-        end_process(self._process)
-
     def _wait_until_served(self, tell: Callable[[str], None]) -> str:
         wait = Wait(self._who, "start", self.work_s, tell)
         port, last_words, serves = "", "", not self._served
         while not (port and serves):
             wait.check()
-            ended = self._process.poll() is not None
-            for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
+            ended = self.has_ended()
+            for said in self._last_lines() if ended else self._lines(POLL_S):
                 wait.hear(said.line)
                 if not said.is_error and said.line.startswith(PORTS):
                     port = said.line.strip()
@@ -214,7 +209,7 @@ class ConsoleLine:
         os.close(self._slave)
 
 
-class FirmwareProcess:
+class FirmwareProcess(Program):
     """`gp-pta-device` as a process, which may be killed and started again.
 
     It has the ports of a tone generator, a console and, unless that is "", a hearing aid. Where the
@@ -245,12 +240,8 @@ class FirmwareProcess:
         self._start()
 
     def _start(self) -> None:
-        self._process = start_process(self._command)
-        self._voice = Voice(self._process)
+        self._launch(self._command)
         self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
-
-    def work_s(self) -> float:
-        return processor_s([self._process.pid])
 
     def wait_for(self, what: str) -> Wait:
         """Return a wait until it does something; `hear` prolongs it by what the firmware says."""
@@ -258,7 +249,7 @@ class FirmwareProcess:
 
     def hear(self, wait: Wait) -> None:
         """Take what it has said since the last time, and tell its progress."""
-        self._take(self._voice.lines(), wait)
+        self._take(self._lines(), wait)
 
     def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
         for one in said:
@@ -271,14 +262,11 @@ class FirmwareProcess:
 
     def kill(self) -> bool:
         """Pull the plug: SIGKILL; return False if that was done already."""
-        if self._process.poll() is not None:
+        if self.has_ended():
             return False
         self._process.kill()
         self._process.wait()
         return True
-
-    def has_ended(self) -> bool:
-        return self._process.poll() is not None
 
     def restart_if_killed(self) -> bool:
         """Start the firmware again if it was killed by a signal."""
@@ -293,17 +281,14 @@ class FirmwareProcess:
         return True
 
     def _last_words(self) -> str:
-        self._take(self._voice.last_lines())
+        self._take(self._last_lines())
         return "\n".join(self._errors)
 
     def wait(self) -> int:
         """Wait for the end and return the exit code; end it if it stands still."""
-        if not _has_ended(self._process, self.wait_for("end")):
+        if not self._ends(self.wait_for("end")):
             self.end()
         return self._process.returncode
-
-    def end(self) -> None:
-        end_process(self._process)
 
 
 class Operator:

@@ -256,7 +256,7 @@ child.wait()
         firmware.hear(firmware.wait_for("start another"))
     firmware.end()
     assert not firmware.kill(), "there is nothing left to be killed"
-    for reader in firmware._voice._readers:
+    for reader in firmware._readers:
         reader.join(WAIT_S)
         assert not reader.is_alive(), "nobody has its standard error any more"
 
