@@ -33,7 +33,7 @@ from host_tools.devices.live import (
     show_verdict,
     teller,
 )
-from host_tools.devices.processes import FirmwareProcess
+from host_tools.devices.processes import FirmwareProcess, Operator
 from host_tools.devices.simulation import (
     EMULATED,
     SIMULATED,
@@ -207,7 +207,7 @@ def _measure(
         emulated = arguments.board == EMULATED
         board_work = {"board_work_s": bench.simulator.work_s} if emulated else {}
         return measure(
-            bench.console, bench.firmware, arguments, _settings(arguments), screen,
+            Operator(bench.console, bench.firmware), arguments, _settings(arguments), screen,
             killer.take, **board_work, place=lambda: _place(arguments.speed),
         )  # fmt: skip
 

@@ -25,7 +25,7 @@ from host_tools.commands.prescribe.tuned import Tuned
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
 from host_tools.devices.live import show_verdict, teller
-from host_tools.devices.processes import HearingAidProcess
+from host_tools.devices.processes import HearingAidProcess, Operator
 from host_tools.devices.simulation import start_devices
 from host_tools.devices.tuning import Person, finding_words, setting_of, show_result, tune
 from host_tools.errors import HostError
@@ -124,9 +124,8 @@ def _tune(
     )
     try:
         with start_devices(arguments, data, tell, aid.port) as bench:
-            person = answering(wearer)
-            start = {"SEED": arguments.seed}
-            result = tune(bench.console, bench.firmware, start, screen, aid, person)
+            operator, start = Operator(bench.console, bench.firmware), {"SEED": arguments.seed}
+            result = tune(operator, start, screen, aid, answering(wearer))
     finally:
         aid.end()
     return result, wearer.wish_db

@@ -32,7 +32,7 @@ from host_tools.devices.live import (
     show_verdict,
     teller,
 )
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.unfinished import CARD_KIND, check_unfinished
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -312,7 +312,8 @@ def _measure(
                 carried.result()  # raises what ended it
 
         try:
-            return measure(console, firmware, arguments, _settings(arguments), screen, check_board)
+            operator = Operator(console, firmware)
+            return measure(operator, arguments, _settings(arguments), screen, check_board)
         finally:
             firmware.end()
             stop.set()

@@ -21,7 +21,12 @@ from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.live import data_directory, show_verdict, teller
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, HearingAidProcess
+from host_tools.devices.processes import (
+    ConsoleLine,
+    FirmwareProcess,
+    HearingAidProcess,
+    Operator,
+)
 from host_tools.devices.tuning import finding_words, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
@@ -112,9 +117,9 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_for_whom(arguments, screen)
     show(screen, f"the journal is in {data}", soft_wrap=True)
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
-    with _start(arguments, data, screen) as (console, firmware, aid):
+    with _start(arguments, data, screen) as (operator, aid):
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
-        result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
+        result = tune(operator, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
     verdict = replay_tuning_journal(newest_in(data, TUNINGS))
     show_verdict(screen, verdict)
@@ -205,7 +210,7 @@ def _check(arguments: argparse.Namespace) -> None:
 @contextmanager
 def _start(
     arguments: argparse.Namespace, data: Path, screen: "Console"
-) -> Iterator[tuple[ConsoleLine, FirmwareProcess, HearingAidProcess]]:
+) -> Iterator[tuple[Operator, HearingAidProcess]]:
     """Start the aid, a button that is this keyboard, and the firmware between them."""
     tell = teller(screen)
     with ExitStack() as stack:
@@ -217,4 +222,4 @@ def _start(
         console = stack.enter_context(closing(ConsoleLine()))
         firmware = FirmwareProcess(port, console.port, data, 1.0, tell=tell, hearing_aid=aid.port)
         stack.callback(firmware.end)
-        yield console, firmware, aid
+        yield Operator(console, firmware), aid

@@ -29,7 +29,7 @@ from host_tools.colours import (
 )
 from host_tools.devices.device_answers import told_pairs, told_result
 from host_tools.devices.patience import Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import Operator
 from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
@@ -176,8 +176,6 @@ def teller(screen: "Console") -> Callable[[str], None]:
 
 def follow(
     operator: Operator,
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
     screen: "Console",
     progress: Progress,
     board_work_s: Callable[[], float] = lambda: 0.0,
@@ -191,6 +189,7 @@ def follow(
     or earphones where they are wanted, and then the test is told to go on; by default somebody else
     does both.
     """
+    firmware = operator.firmware
 
     def next_line() -> Wait:
         def work_s() -> float:
@@ -200,7 +199,7 @@ def follow(
 
     wait, kills = next_line(), firmware.kills
     while not progress.over:
-        for line in console.lines(0.1):
+        for line in operator.console.lines(0.1):
             wait = next_line()
             wait.hear(line)
             show_line(line, progress, screen)
@@ -230,8 +229,7 @@ def follow(
 
 
 def measure(
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
+    operator: Operator,
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
     screen: "Console",
@@ -244,14 +242,12 @@ def measure(
     Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields,
     and `place` is for that; errors are those of `begin` and `follow`.
     """
-    operator = Operator(console, firmware)
     progress = begin(operator, arguments, settings, screen)
-    lines = follow(operator, console, firmware, screen, progress, board_work_s, place=place)
-    for line in lines:
+    for line in follow(operator, screen, progress, board_work_s, place=place):
         tell_line(line)
     result = told_result(operator.ask("SESS:RES?"))
     operator.ask("SYST:EXIT")
-    firmware.wait()
+    operator.firmware.wait()
     return result, progress.nominal
 
 

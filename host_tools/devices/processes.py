@@ -295,8 +295,8 @@ class Operator:
     """Talks to a firmware over its console as a person or a script would."""
 
     def __init__(self, console: ConsoleLine, firmware: FirmwareProcess) -> None:
-        self._console = console
-        self._firmware = firmware
+        self.console = console
+        self.firmware = firmware
 
     def ask(self, line: str, doubt: str = "") -> str:
         """Send a line and return its answer; unasked lines on the way are dropped.
@@ -305,17 +305,17 @@ class Operator:
         the firmware was started anew. `doubt` is why it may not answer; the wait is short then, and
         this is the error.
         """
-        wait = self._firmware.wait_for(f"answer {line!r}")
+        wait = self.firmware.wait_for(f"answer {line!r}")
         until_s = time.monotonic() + (DOUBT_S if doubt else math.inf)
-        self._console.send(line)
+        self.console.send(line)
         while True:
             answer = self._answer(wait)
             if answer is not None and (line == WAKE or not answer.startswith(WOKEN)):
                 return answer
-            if self._firmware.restart_if_killed():
+            if self.firmware.restart_if_killed():
                 self._wake()
-                wait = self._firmware.wait_for(f"answer {line!r}")
-                self._console.send(line)
+                wait = self.firmware.wait_for(f"answer {line!r}")
+                self.console.send(line)
             if time.monotonic() > until_s:
                 raise HostError(doubt)
             wait.check()
@@ -326,7 +326,7 @@ class Operator:
         From then on the firmware sends unasked lines about all that happens after this state.
         """
         self._wake()
-        wait = self._firmware.wait_for("find its tone generator")
+        wait = self.firmware.wait_for("find its tone generator")
         while _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
             wait.check()
             time.sleep(POLL_S)
@@ -339,23 +339,23 @@ class Operator:
         Lines that a firmware process before this one had sent are dropped first.
         """
         self._let_by()
-        wait = self._firmware.wait_for("answer after its start")
+        wait = self.firmware.wait_for("answer after its start")
         while True:
-            self._console.send(WAKE)
+            self.console.send(WAKE)
             if (self._answer(wait, WAKE_S) or "").startswith(WOKEN):
                 self._let_by()
                 return
-            self._firmware.restart_if_killed()
+            self.firmware.restart_if_killed()
             wait.check()
 
     def _let_by(self) -> None:
-        while any(not line.startswith("!") for line in self._console.lines(QUIET_S)):
+        while any(not line.startswith("!") for line in self.console.lines(QUIET_S)):
             continue
 
     def _answer(self, wait: Wait, timeout_s: float = 0.2) -> str | None:
         """Return the next answer, None if none comes; every line is noted as a sign of life."""
-        self._firmware.hear(wait)
-        for line in self._console.lines(timeout_s):
+        self.firmware.hear(wait)
+        for line in self.console.lines(timeout_s):
             wait.hear(line)
             if not line.startswith("!"):
                 return line

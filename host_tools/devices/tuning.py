@@ -15,7 +15,7 @@ from firmware_py.terms.words import say
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.devices.device_answers import told_unasked, understanding
 from host_tools.devices.patience import Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, HearingAidProcess, Operator
+from host_tools.devices.processes import HearingAidProcess, Operator
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.papers import Shown
@@ -46,8 +46,7 @@ def nobody(_what: str, _told: Tell | None) -> str:
 
 
 def tune(
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
+    operator: Operator,
     start: Mapping[str, object],
     screen: "Console",
     aid: HearingAidProcess,
@@ -61,12 +60,11 @@ def tune(
     `aid`, and ends with it. `person` answers over the console; by default the button does. `go_on`:
     the operator has said that the person of an unfinished tuning sits there.
     """
-    operator = Operator(console, firmware)
     _begin(operator, start, screen, go_on=go_on)
-    _follow(operator, console, firmware, screen, aid, person)
+    _follow(operator, screen, aid, person)
     result = told_result(operator.ask("TUNE:RES?"))
     operator.ask("SYST:EXIT")
-    firmware.wait()
+    operator.firmware.wait()
     return result
 
 
@@ -96,22 +94,12 @@ def _begin(
         raise HostError(f"the firmware did not start a tuning: {answer}")
 
 
-def _follow(
-    operator: Operator,
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
-    screen: "Console",
-    aid: HearingAidProcess,
-    person: Person,
-) -> None:
+def _follow(operator: Operator, screen: "Console", aid: HearingAidProcess, person: Person) -> None:
+    console, firmware = operator.console, operator.firmware
 
     def next_line() -> Wait:
-        return Wait(
-            "the firmware",
-            "tell of the tuning",
-            lambda: firmware.work_s() + aid.work_s(),
-            lambda _: None,
-        )
+        what = "tell of the tuning"
+        return Wait("the firmware", what, lambda: firmware.work_s() + aid.work_s())
 
     wait, nobody_answers = next_line(), False
     while True:

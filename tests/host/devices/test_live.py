@@ -27,7 +27,7 @@ from firmware_py.terms.tells import (
 from firmware_py.terms.words import say as words_of
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import ConsoleLine, Operator
 from host_tools.devices.unasked_lines import Progress
 from host_tools.errors import HostError
 from tests.said import line_of
@@ -46,6 +46,8 @@ class Standing:
         self, state: str = "state=listening", answer: Callable[[str], object] = lambda _: None
     ) -> None:
         self.kills = 0
+        self.firmware = self
+        self.console: ConsoleLine | None = None
         self.state = state
         self.done: list[str] = []
         self._answer = answer
@@ -98,10 +100,10 @@ def follow(
     console: ConsoleLine, firmware: Standing, board_work_s: Callable[[], float] = lambda: 0.0,
     place: Callable[[], None] | None = None, screen: Console | None = None,
 ) -> Iterator[str]:  # fmt: skip
-    return live.follow(
-        cast(Operator, firmware), console, cast(FirmwareProcess, firmware),
-        screen or Console(quiet=True), Progress(), board_work_s, place=place,
-    )  # fmt: skip
+    firmware.console = console
+    operator = cast(Operator, firmware)
+    shown = screen or Console(quiet=True)
+    return live.follow(operator, shown, Progress(), board_work_s, place=place)
 
 
 def test_a_test_that_does_not_go_on_is_told_with_its_state(console: ConsoleLine) -> None:
