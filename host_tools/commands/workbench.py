@@ -237,7 +237,7 @@ def _the_same(arguments: argparse.Namespace) -> str:
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
     more = [*speed, *_prior(arguments), "--data", str(arguments.data)]
-    return shlex.join(["gp-pta", "workbench", *options_of(arguments, unusual=True), *more])
+    return shlex.join(["gp-pta", "workbench", *options_of(arguments), *more])
 
 
 def _prior(arguments: argparse.Namespace) -> list[str]:

@@ -188,19 +188,24 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return settings
 
 
-def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[str]:
-    """Return the options of board and listener as words; `unusual`: without the defaults."""
+def unusual(
+    add: Callable[[argparse.ArgumentParser], None], arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Return the options, of those that `add` adds, whose values are not the defaults."""
     p = argparse.ArgumentParser(add_help=False)
-    add_board_arguments(p)
-    words = []
-    for name, usual in vars(p.parse_args([])).items():
-        value = getattr(arguments, name)
-        option = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(option)
-        elif value is not None and value is not False and (value != usual or not unusual):
-            words += [option, str(value)]
-    return words
+    add(p)
+    told = {name: getattr(arguments, name) for name in vars(p.parse_args([]))}
+    return {
+        f"--{name.replace('_', '-')}": value
+        for name, value in told.items()
+        if value != p.get_default(name)
+    }
+
+
+def options_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of board and listener as words, without the defaults."""
+    told = unusual(add_board_arguments, arguments)
+    return [word for option, value in told.items() for word in (option, str(value))]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from host_tools.devices.simulation import (
     add_routes_argument,
     check_board,
     check_place,
+    unusual,
 )
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -90,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_board(arguments)
         check_place(arguments, arguments.data, say_aside)
     else:
-        _refuse_simulated(arguments)
+        for option in unusual(_add_simulated, arguments):
+            raise HostError(f"{option} is an option of --simulated, which is not there")
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
         for language in LANGUAGES:
@@ -104,15 +106,6 @@ def run(arguments: argparse.Namespace) -> int:
     need(f"gp-pta page {what}", *NEEDS["PORT"], use="page PORT")
     _serve(arguments, page())
     return 0
-
-
-def _refuse_simulated(arguments: argparse.Namespace) -> None:
-    p = argparse.ArgumentParser(add_help=False)
-    _add_simulated(p)
-    for name, usual in vars(p.parse_args([])).items():
-        if getattr(arguments, name) != usual:
-            option = f"--{name.replace('_', '-')}"
-            raise HostError(f"{option} is an option of --simulated, which is not there")
 
 
 def _serve(arguments: argparse.Namespace, html: str) -> None:
