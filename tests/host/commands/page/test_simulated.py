@@ -130,6 +130,16 @@ def test_a_data_directory_is_of_one_device_at_a_time(options: argparse.Namespace
         raise AssertionError("two devices have the same journals")
 
 
+def test_a_table_is_read_by_its_mapping(options: argparse.Namespace, tmp_path: Path) -> None:
+    """What is remarkable of it was looked for without, so that it was refused."""
+    table, told = tmp_path / "ears.csv", list[str]()
+    table.write_text("who,mine,yours\n1,30,40\n")
+    options.audiogram, options.columns = f"{table}:1", "right.1000=mine,left.1000=yours"
+    with device_in_process(options, threading.Event(), told.append):
+        pass
+    assert told == [f"{table}: passed over, as nothing is known of them: columns who"]
+
+
 # The firmware's end of its console
 
 
