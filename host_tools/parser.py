@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 # Of a command, or a group of them.
 Options = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -109,14 +109,6 @@ class CommandParser(argparse.ArgumentParser):
         """Return the help of a command as argparse has it, that of all commands as one screen."""
         return self._overview or super().format_help()
 
-    def _end_without_command(self) -> NoReturn:
-        """Show which commands there are.
-
-        The exit code is 2: a script that names none, by an empty variable, has done nothing.
-        """
-        self.print_help(sys.stderr)
-        self.exit(2)
-
     def parse_known_args(  # type: ignore[override]  # one signature of three
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -124,7 +116,8 @@ class CommandParser(argparse.ArgumentParser):
         self.complete()
         args = sys.argv[1:] if args is None else args
         if self._of_commands and not args:
-            self._end_without_command()
+            self.print_help(sys.stderr)
+            self.exit(2)  # a script that names none, by an empty variable, has done nothing
         self._check_options(args)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:

@@ -269,36 +269,26 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    follow = _Follow(arguments.until)
-    talk = Talk(arguments.port, follow.show)
+    wanted, come = arguments.until, threading.Event()
+
+    def tell(line: str) -> None:
+        say_wrapped(line)
+        if wanted in line:  # before the last line, too
+            come.set()
+
+    talk = Talk(arguments.port, tell)
     try:
         identity = talk.wake()
-        with talk.events_as_found() if arguments.until else nullcontext():
+        with talk.events_as_found() if wanted else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
                 say(identity, "HELP lists the commands; ^D ends")
                 return converse(talk, lines_of_people(talk))
             code = converse(talk, lines_of_a_script())
-            follow.wait(talk)
+            while wanted and not come.wait(POLL_S):
+                talk.check()
             return code
     finally:
         talk.leave()
-
-
-class _Follow:
-    # Shows unasked lines, and waits for one with some words; those before the wait count as well.
-
-    def __init__(self, words: str) -> None:
-        self._words = words
-        self._come = threading.Event()
-
-    def show(self, line: str) -> None:
-        say_wrapped(line)
-        if self._words and self._words in line:
-            self._come.set()
-
-    def wait(self, talk: Talk) -> None:
-        while self._words and not self._come.wait(POLL_S):
-            talk.check()
 
 
 def converse(talk: Talk, lines: Iterable[str]) -> int:
