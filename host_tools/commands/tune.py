@@ -143,7 +143,8 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
             f"{arguments.fit.name} as it was tuned: {verdict.journal.name}",
             *map(language_of(ENGLISH).say, fit_rows(tuned)),
         ]
-        write_text(path, fit_as(_aid_ending(path), tuned, said))
+        ending = next(each for each in AID_ENDINGS if path.name.endswith(each))
+        write_text(path, fit_as(ending, tuned, said))
     if arguments.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
 
@@ -180,10 +181,6 @@ def _tell_for_whom(arguments: argparse.Namespace, screen: "Console") -> None:
 
     for row in fit_rows(read_fit(arguments.fit)):
         show(screen, language_of(ENGLISH).say(row), "yellow", soft_wrap=True)
-
-
-def _aid_ending(path: Path) -> str:
-    return next(each for each in AID_ENDINGS if path.name.endswith(each))
 
 
 def aid_options(arguments: argparse.Namespace) -> list[str]:

@@ -24,7 +24,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 from firmware_py.platform.ports import Port, PortError
 from host_tools.commands.page.strangers import (
     WRONG_ADDRESS,
-    Once,
+    once,
     own_faults,
     visitors,
     why_closed,
@@ -83,7 +83,7 @@ class Bridge:
         self._tell = tell
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._taken = threading.Lock()
-        self._tell_of_strangers = Once(tell)
+        self._tell_of_strangers = once(tell)
         self._server: Server = serve(
             self._serve, HOST, listen,
             process_request=self._answer, compression=None, max_size=MESSAGE_BYTES_MAX,

@@ -29,20 +29,19 @@ HALF: Final = "stream ends after"
 NOTHING: Final = f"{HALF} 0 bytes"
 
 
-class Once:
-    """Tells a sentence the first time only."""
+def once(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what tells a sentence the first time only."""
+    told: set[str] = set()
+    lock = threading.Lock()
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-        self._told: set[str] = set()
-        self._lock = threading.Lock()
-
-    def __call__(self, words: str) -> None:
-        with self._lock:
-            is_new = words not in self._told
-            self._told.add(words)
+    def tell_once(words: str) -> None:
+        with lock:
+            is_new = words not in told
+            told.add(words)
         if is_new:
-            self._tell(words)
+            tell(words)
+
+    return tell_once
 
 
 def visitors(tell: Callable[[str], None]) -> type[ServerConnection]:
