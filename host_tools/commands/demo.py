@@ -58,7 +58,6 @@ from host_tools.terminal import say
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
-    from host_tools.commands.fitting import Fitting
 
 EXAMPLE = """\
 example:
@@ -141,7 +140,11 @@ def run(arguments: argparse.Namespace) -> int:
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if slow := lag_words(session.trials, arguments.speed):
         screen.print(slow)
-    fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
+    fitting = None
+    if arguments.fit:
+        from host_tools.commands.fitting import fit_and_tune
+
+        fitting = fit_and_tune(arguments, journal, data, screen)
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen), for_all=True)
     if arguments.json:
@@ -167,14 +170,6 @@ def _check_fitting(arguments: argparse.Namespace, screen: "Console") -> None:
 
     if why := why_not_played():
         teller(screen)(f"--fit prescribes and does not tune: {why}")
-
-
-def _fitting(
-    arguments: argparse.Namespace, journal: Path, data: Path, screen: "Console"
-) -> "Fitting | None":
-    from host_tools.commands.fitting import fit_and_tune
-
-    return fit_and_tune(arguments, journal, data, screen)
 
 
 def _screen(picture: Path | None) -> "Console":

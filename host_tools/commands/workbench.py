@@ -142,7 +142,8 @@ class _Bench:
                 code = EXIT_DONE  # a person has seen what was refused; a script needs the code
             else:
                 code = converse(talk, self._until_exit(talk, lines_of_a_script()))
-                self._wait_for_the_test(talk)
+                while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
+                    time.sleep(POLL_S)
             self._close(talk)
             return code
 
@@ -160,10 +161,6 @@ class _Bench:
     def _settings(self) -> list[str]:
         settings = settings_of(self._arguments)
         return [f"SETT {name},{as_typed(value)}" for name, value in settings.items()]
-
-    def _wait_for_the_test(self, talk: Talk) -> None:
-        while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
-            time.sleep(POLL_S)
 
     def _close(self, talk: Talk) -> None:
         if not self.leaving:

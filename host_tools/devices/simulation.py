@@ -98,10 +98,6 @@ def add_listener_arguments(p: Options) -> None:
         metavar="DB",
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
-    _add_head_arguments(p)
-
-
-def _add_head_arguments(p: Options) -> None:
     for option, about in HEAD_OPTIONS.items():
         p.add_argument(option, **about)
     p.add_argument(

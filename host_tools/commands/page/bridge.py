@@ -80,6 +80,7 @@ class Bridge:
     def __init__(self, url: str, page: str, tell: Callable[[str], None], listen: int = 0) -> None:
         self._url = url
         self._page = page.encode()
+        self._headers = HEADERS | {"Content-Length": str(len(self._page)), "Connection": "close"}
         self._tell = tell
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._taken = threading.Lock()
@@ -92,7 +93,7 @@ class Bridge:
             create_connection=visitors(self._tell_of_strangers),
         )  # fmt: skip
         if os.name == "posix":  # every socket that it accepts has this, too
-            limit = _timeval(SEND_S)
+            limit = struct.pack("@ll", int(SEND_S), round(1e6 * (SEND_S % 1.0)))
             self._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._at = self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -119,7 +120,7 @@ class Bridge:
             self._tell_of_strangers(WRONG_ADDRESS)
             return connection.respond(http.HTTPStatus.FORBIDDEN, NOT_HERE)
         if self._is(request.path, f"/{self._token}/"):
-            return Response(200, "OK", Headers(HEADERS | _length(self._page)), self._page)
+            return Response(200, "OK", Headers(self._headers), self._page)
         is_console = self._is(request.path, f"/{self._token}/{CONSOLE}")
         if is_console and request.headers.get_all("Origin") == [self._origin]:
             return None
@@ -172,14 +173,6 @@ class Bridge:
                 typed = page.recv(timeout=0.0 if come else POLL_S)
                 if isinstance(typed, bytes):  # nothing of ours sends a text
                     port.write(typed)
-
-
-def _length(content: bytes) -> dict[str, str]:
-    return {"Content-Length": str(len(content)), "Connection": "close"}
-
-
-def _timeval(seconds: float) -> bytes:
-    return struct.pack("@ll", int(seconds), round(1e6 * (seconds % 1.0)))
 
 
 def _reason(error: Exception) -> str:
