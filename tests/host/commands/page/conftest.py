@@ -86,10 +86,10 @@ class Operator:
         page.click("#choose")
         return page
 
-    def join(self, device: Device, cable: Any = None, **options: Any) -> Page:
-        """Start a device with these options, and connect its page by its cable or another."""
+    def join(self, device: Device, **options: Any) -> Page:
+        """Start a device with these options, and connect its page."""
         device.start(**options)
-        return self.connect(device.stand_in(cable))
+        return self.connect(device.stand_in())
 
     def prepare(self, device: Device) -> Page:
         page = self.join(device)

@@ -53,12 +53,19 @@ class Cable:
         self._typed = b""
         self._far: Callable[[bytes], object] | None = None
         self.told = b""  # by the firmware, whoever heard it
+        self.change: Callable[[bytes], bytes] = bytes  # what the firmware says
+        self._held = b""  # a question
+        self._asked, self._let = threading.Event(), threading.Event()
+        self._kept: list[bytes] | None = None
 
     def join(self, far: Callable[[bytes], object] | None) -> None:
         """Give what the firmware says to this end from now on; None: to nobody, it is lost."""
         self._far = far
 
     def type(self, data: bytes) -> None:
+        if self._held and self._held in data:
+            self._asked.set()
+            assert self._let.wait(WAIT_S_MAX)
         with self.changed:
             self._typed += data
             self.changed.notify_all()
@@ -74,42 +81,45 @@ class Cable:
 
     def write(self, data: bytes) -> None:
         self.told += data
-        far = self._far
-        if data and far is not None:
+        data, far = self.change(data), self._far
+        if self._kept is not None:
+            self._kept.append(data)
+        elif data and far is not None:
             with suppress(ConnectionClosed, OSError):
                 far(data)
 
+    def hold(self, question: bytes) -> None:
+        """Hold a question up before it reaches the firmware."""
+        self._held = question
 
-class Between:
-    """A cable on which something happens to what goes through it; others change what they want."""
+    def until_asked(self) -> None:
+        assert self._asked.wait(WAIT_S_MAX)
 
-    def __init__(self, cable: Cable) -> None:
-        self._cable = cable
-        self._far: Callable[[bytes], object] | None = None
+    def release(self) -> None:
+        self._held = b""
+        self._let.set()
 
-    def type(self, data: bytes) -> None:
-        self._cable.type(data)
+    def gather(self) -> None:
+        """Keep what the firmware says, to come in one piece."""
+        self._kept = []
 
-    def join(self, far: Callable[[bytes], object] | None) -> None:
-        self._far = far
-        self._cable.join(None if far is None else self.say)
-
-    def say(self, data: bytes) -> None:
-        if self._far is not None:
-            self._far(data)
+    def give(self) -> None:
+        """Give what was kept; the firmware must have nothing to say meanwhile."""
+        kept, self._kept = self._kept or [], None
+        assert self._far is not None
+        self._far(b"".join(kept))
 
 
-class Retold(Between):
-    """What the firmware says is changed, line by line."""
+def by_line(retell: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    """Return what changes whatever comes, line by line."""
+    half = b""
 
-    def __init__(self, cable: Cable, retell: Callable[[bytes], bytes]) -> None:
-        super().__init__(cable)
-        self._retell = retell
-        self._half = b""
+    def change(data: bytes) -> bytes:
+        nonlocal half
+        *lines, half = (half + data).split(b"\n")
+        return b"".join(retell(line) + b"\n" for line in lines)
 
-    def say(self, data: bytes) -> None:
-        *lines, self._half = (self._half + data).split(b"\n")
-        super().say(b"".join(self._retell(line) + b"\n" for line in lines))
+    return change
 
 
 NEVER_SET: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
@@ -122,53 +132,6 @@ def of_a_clock_never_set(line: bytes) -> bytes:
     told = answer_as_json([part])[1:-1].encode()
     line = re.sub(rb'\{"name": "clock", [^{}]*\{[^{}]*\}[^{}]*\}', told, line)
     return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", NEVER_SET.isoformat().encode(), line.strip())
-
-
-class Held(Between):
-    """A question can be held up before it reaches the firmware."""
-
-    def __init__(self, cable: Cable, question: bytes) -> None:
-        super().__init__(cable)
-        self._question = question
-        self._asked = threading.Event()
-        self._let = threading.Event()
-        self._let.set()
-
-    def type(self, data: bytes) -> None:
-        if self._question in data and not self._let.is_set():
-            self._asked.set()
-            assert self._let.wait(WAIT_S_MAX)
-        super().type(data)
-
-    def hold(self) -> None:
-        self._asked.clear()
-        self._let.clear()
-
-    def until_asked(self) -> None:
-        assert self._asked.wait(WAIT_S_MAX)
-
-    def release(self) -> None:
-        self._let.set()
-
-
-class Gathered(Between):
-    """What the firmware says can be gathered, to come in one piece."""
-
-    _kept: list[bytes] | None = None
-
-    def say(self, data: bytes) -> None:
-        if self._kept is None:
-            super().say(data)
-        else:
-            self._kept.append(data)
-
-    def gather(self) -> None:
-        self._kept = []
-
-    def give(self) -> None:
-        """Give what was kept; the firmware must have nothing to say meanwhile."""
-        kept, self._kept = self._kept, None
-        self.say(b"".join(kept or []))
 
 
 class StandIn:
