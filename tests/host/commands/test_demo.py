@@ -232,13 +232,6 @@ def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
     assert "\x1b" not in done.stdout, "there are no colours in a pipe"
 
 
-def test_a_picture_that_cannot_be_written_in_the_end_is_named(demo: Demo, tmp_path: Path) -> None:
-    silent = ("--ear", "left", "--lapse-rate", "1")
-    done = demo(*silent, "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
-
-    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
-
-
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """Return what has a recorded session, of which so many bytes are there, be measured."""
@@ -269,6 +262,14 @@ def test_without_openmha_an_aid_is_fitted_and_it_is_said_first_that_nobody_tunes
     assert {ear.ear for ear in read_fit(tmp_path / "aid.fit").ears} == {"left", "right"}
     assert (tmp_path / "fit.svg").read_text("utf-8").startswith("<svg ")
     assert not [*tmp_path.glob("tun*")]
+
+
+def test_a_picture_that_cannot_be_written_in_the_end_is_named(
+    demo: Demo, own_temporary: Path, recorded: Callable[..., None]
+) -> None:
+    recorded(None)
+    done = demo("--picture", "/proc/x.svg", code=2)
+    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
 
 
 @pytest.mark.parametrize(("terminal", "columns"), [(True, 60), (True, 200), (False, 60)])
