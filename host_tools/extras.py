@@ -53,21 +53,9 @@ class Requirement:
 
 
 def need(what: str, *modules: str, use: str = "") -> None:
-    """Refuse to begin if a package that is needed is not installed.
+    """Refuse to begin if a module that is needed is not installed.
 
-    Parameters
-    ----------
-    what : str
-        A command or an option, for the message.
-    *modules : str
-        Third-party modules, by the name they are imported by.
-    use : str, optional
-        The entry of `EXTRA_FOR` that needs them.
-
-    Raises
-    ------
-    HostError
-        If one is not installed.
+    `what` is a command or an option, for the message; `use` its entry of `EXTRA_FOR`.
     """
     missing = [name for name in modules if find_spec(name) is None]
     if missing:

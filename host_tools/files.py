@@ -18,20 +18,9 @@ def check_name(
 ) -> None:
     """Refuse a name under which a file cannot be written.
 
-    Parameters
-    ----------
-    path : Path
-    option : str
-        The option that gave the name, for the message.
-    endings : collection of str
-        Allowed, each with its dot.
-    force : bool, optional
-        What --force says of a file that is there; None: there is no such option.
-
-    Raises
-    ------
-    HostError
-        The ending is not one of these, the directory is not there or closed, or the file is there.
+    Its ending is none of these, its directory is not there or closed, or it is there. `option` gave
+    the name, for the message; `force` is what --force says of a file that is there, None if there
+    is no such option.
     """
     try:
         directory, taken = path.parent.is_dir(), path.is_dir() or (path.exists() and not force)
@@ -56,12 +45,8 @@ def digest_of(path: Path) -> str:
 def user_directory(variable: str, otherwise: str) -> Path:
     """Return a directory of the user's, as the XDG Base Directory Specification has it.
 
-    Parameters
-    ----------
-    variable : str
-        An environment variable, such as XDG_CACHE_HOME; a relative path in it is ignored.
-    otherwise : str
-        The path under the home directory if the variable is not set.
+    That is an environment variable's, such as XDG_CACHE_HOME, or one under the home directory if it
+    is not set, or relative.
     """
     told = Path(os.environ.get(variable, ""))
     return told if told.is_absolute() else Path.home() / otherwise
@@ -76,18 +61,8 @@ def file_to_write(path: Path, *, for_all: bool = False) -> Iterator[Path]:
     """Yield a temporary name to write to; the file is renamed to `path` once it is on the disk.
 
     There is an empty file of that name then, and none that a killed process left. If the writing
-    fails, it is removed.
-
-    Parameters
-    ----------
-    path : Path
-    for_all : bool, optional
-        Whether others on this computer may read it; what may tell of a person they may not.
-
-    Raises
-    ------
-    HostError
-        It cannot be written; what was there before is untouched.
+    fails, it is removed, and what was there before is untouched. `for_all`: others on this computer
+    may read it; what may tell of a person they may not.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:

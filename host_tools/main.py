@@ -46,7 +46,7 @@ COMMANDS: Final = (
         "learn a prior from audiograms; nhanes: make a table"),
     Command("nhanes", "", "host_tools.research.nhanes",
         "make the table of NHANES from the CDC's public files"),
-    Command("doctor", "and also", "host_tools.commands.doctor.command",
+    Command("doctor", "and also", "host_tools.commands.doctor",
         "what is missing on this machine, and how to get it"),
     Command("simulate", "and also", "host_tools.commands.simulate",
         "serve a simulated tone generator and listener"),
@@ -60,7 +60,6 @@ def parser() -> CommandParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code."""
     return run_program(lambda: _command(argv), "gp-pta")
 
 
@@ -81,7 +80,6 @@ def _command(argv: Sequence[str] | None) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command that was asked for, and return its exit code."""
     from host_tools.extras import need
 
     try:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 # Of a command, or a group of them.
 Options = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -14,13 +14,8 @@ Options = argparse.ArgumentParser | argparse._ArgumentGroup
 class CommandModule(Protocol):
     """What the module of a command offers.
 
-    Attributes
-    ----------
-    EXAMPLE : str
-        As the command's own help shows it.
-    NEEDS : mapping of str to tuple of str
-        Third-party modules, by what needs them: the words of an option, or "" for the command
-        as a whole, which is refused without them.
+    `EXAMPLE` is what its own help shows. `NEEDS` has third-party modules by what needs them: the
+    words of an option, or "" for the command as a whole, which is refused without them.
     """
 
     @property
@@ -28,11 +23,9 @@ class CommandModule(Protocol):
     @property
     def NEEDS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802
 
-    def add_arguments(self, p: argparse.ArgumentParser, /) -> None:
-        """Add the options of this command."""
+    def add_arguments(self, p: argparse.ArgumentParser, /) -> None: ...
 
-    def run(self, arguments: argparse.Namespace, /) -> int:
-        """Do it, and return the exit code."""
+    def run(self, arguments: argparse.Namespace, /) -> int: ...
 
 
 class Command(NamedTuple):
@@ -48,7 +41,6 @@ class Command(NamedTuple):
 
     @property
     def module(self) -> CommandModule:
-        """Return its module, which this imports."""
         return cast(CommandModule, import_module(self.path))
 
 
@@ -89,7 +81,6 @@ class CommandParser(argparse.ArgumentParser):
 
     @property
     def arguments(self) -> list[argparse.Action]:
-        """Return the options and arguments, without --help."""
         return [action for action in self._actions if action.dest != "help"]
 
     def offer(self, commands: Sequence[Command]) -> None:
@@ -108,7 +99,6 @@ class CommandParser(argparse.ArgumentParser):
             self._of_commands[command.name] = of_command
 
     def complete(self) -> None:
-        """Add the options of the command, unless they are there."""
         if self._command is not None:
             module = self._command.module
             self._command = None
@@ -119,14 +109,6 @@ class CommandParser(argparse.ArgumentParser):
         """Return the help of a command as argparse has it, that of all commands as one screen."""
         return self._overview or super().format_help()
 
-    def _end_without_command(self) -> NoReturn:
-        """Show which commands there are.
-
-        The exit code is 2: a script that names none, by an empty variable, has done nothing.
-        """
-        self.print_help(sys.stderr)
-        self.exit(2)
-
     def parse_known_args(  # type: ignore[override]  # one signature of three
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -134,7 +116,8 @@ class CommandParser(argparse.ArgumentParser):
         self.complete()
         args = sys.argv[1:] if args is None else args
         if self._of_commands and not args:
-            self._end_without_command()
+            self.print_help(sys.stderr)
+            self.exit(2)  # a script that names none, by an empty variable, has done nothing
         self._check_options(args)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
@@ -179,7 +162,6 @@ class Version(argparse.Action):
     """Says version and journals; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print one line and end."""
         from firmware_py.platform.version import program_words
         from host_tools.terminal import say
 

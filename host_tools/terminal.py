@@ -96,23 +96,9 @@ def progress(
     """Tell on standard error how far a long piece of work is, and how long it will go on.
 
     A terminal shows a bar until the work is over. A pipe or a file gets a line after ten seconds,
-    and one at each tenth of the work, so that work of a moment says nothing.
-
-    Parameters
-    ----------
-    words : str
-        What there are so many of: "sessions".
-    total : int
-        So many there are.
-    done : int
-        So many were done before, at another time.
-    patience_s : float
-        The first bar is shown after so long.
-
-    Yields
-    ------
-    callable
-        Takes how many are done by now.
+    and one at each tenth of the work, so that work of a moment says nothing. There are `total` of
+    what `words` names, of which `done` were done at another time; what is yielded takes how many
+    are done by now.
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -139,13 +125,7 @@ def progress(
 
 
 class ProgressLines:
-    """Which moments of a long piece of work are worth a line, and what it says.
-
-    Parameters
-    ----------
-    words, total, done
-        As those of `progress`.
-    """
+    """Which moments of a long piece of work are worth a line, and what it says."""
 
     def __init__(self, words: str, total: int, done: int) -> None:
         self._words, self._total, self._done_before = words, total, done

@@ -19,7 +19,6 @@ _FILES: Final = re.compile(r"\b(FILE|DIR|PORT)\b")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("shell", choices=SHELLS, help="which shell")
 
 

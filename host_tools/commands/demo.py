@@ -33,7 +33,7 @@ from host_tools.devices.live import (
     show_verdict,
     teller,
 )
-from host_tools.devices.processes import FirmwareProcess
+from host_tools.devices.processes import FirmwareProcess, Operator
 from host_tools.devices.simulation import (
     EMULATED,
     SIMULATED,
@@ -58,7 +58,6 @@ from host_tools.terminal import say
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
-    from host_tools.commands.fitting import Fitting
 
 EXAMPLE = """\
 example:
@@ -89,7 +88,6 @@ PLACE_S_MAX: Final = 1.0  # of whoever watches
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_board_arguments(p)
     add_test_arguments(p)
     p.add_argument(
@@ -142,7 +140,11 @@ def run(arguments: argparse.Namespace) -> int:
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if slow := lag_words(session.trials, arguments.speed):
         screen.print(slow)
-    fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
+    fitting = None
+    if arguments.fit:
+        from host_tools.commands.fitting import fit_and_tune
+
+        fitting = fit_and_tune(arguments, journal, data, screen)
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen), for_all=True)
     if arguments.json:
@@ -168,14 +170,6 @@ def _check_fitting(arguments: argparse.Namespace, screen: "Console") -> None:
 
     if why := why_not_played():
         teller(screen)(f"--fit prescribes and does not tune: {why}")
-
-
-def _fitting(
-    arguments: argparse.Namespace, journal: Path, data: Path, screen: "Console"
-) -> "Fitting | None":
-    from host_tools.commands.fitting import fit_and_tune
-
-    return fit_and_tune(arguments, journal, data, screen)
 
 
 def _screen(picture: Path | None) -> "Console":
@@ -208,13 +202,12 @@ def _measure(
         emulated = arguments.board == EMULATED
         board_work = {"board_work_s": bench.simulator.work_s} if emulated else {}
         return measure(
-            bench.console, bench.firmware, arguments, _settings(arguments), screen,
+            Operator(bench.console, bench.firmware), arguments, _settings(arguments), screen,
             killer.take, **board_work, place=lambda: _place(arguments.speed),
         )  # fmt: skip
 
 
 def _place(speed: float) -> None:
-    """Take as long as it takes to put the vibrator behind an ear."""
     time.sleep(min(PLACE_S / speed, PLACE_S_MAX))
 
 
@@ -327,7 +320,6 @@ def lag_words(trials: Sequence[Trial], speed: float) -> str:
 def _bone(
     ears: Sequence[EarResult], truth: Mapping[Route, Audiogram], seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return what is told of bone conduction, as JSON values."""
     return {
         "rmse_db": _number(_rmse_db(ears, truth)),
         "tones": sum(ear.tones for ear in ears),
@@ -340,7 +332,6 @@ def _number(rmse_db: float) -> float | None:
 
 
 def _bone_words(bone: Mapping[str, Any]) -> str:
-    """Say what bone conduction took, and how far off it is."""
     took = f"Bone conduction took {bone['tones']} tones and {bone['seconds']:.0f} s of the test"
     if bone["rmse_db"] is None:
         return f"{took}; no threshold was measured beyond doubt"
@@ -348,6 +339,5 @@ def _bone_words(bone: Mapping[str, Any]) -> str:
 
 
 def _rmse_words(rmse_db: float, inferred_db: float) -> str:
-    """Say how far off the thresholds are, and apart from them what was inferred."""
     apart = "" if math.isnan(inferred_db) else f"; of what was inferred {inferred_db:.2f} dB"
     return f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]{apart}"

@@ -24,8 +24,8 @@ from host_tools.commands.prescribe.paper import Sheet
 from host_tools.commands.prescribe.tuned import Tuned
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
-from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import show_verdict, teller
+from host_tools.devices.processes import HearingAidProcess, Operator
 from host_tools.devices.simulation import start_devices
 from host_tools.devices.tuning import Person, finding_words, setting_of, show_result, tune
 from host_tools.errors import HostError
@@ -69,17 +69,8 @@ def fit_and_tune(
 ) -> Fitting | None:
     """Prescribe from a session, and have a simulated person tune what was prescribed.
 
-    Without openMHA the prescription is all there is, and None is returned.
-
-    Parameters
-    ----------
-    arguments : Namespace
-        Those of the board; `person`: one of `PEOPLE`.
-    journal : Path
-        Of the session.
-    data : Path
-        Where the fits, the journal of the tuning and the pictures go.
-    screen : Console
+    Without openMHA the prescription is all there is, and None is returned. Fits, the journal of the
+    tuning and the pictures go to `data`.
     """
     session = read_true_session(journal)
     # Nobody wears this aid; without a calibration all that is made of it says so.
@@ -133,9 +124,8 @@ def _tune(
     )
     try:
         with start_devices(arguments, data, tell, aid.port) as bench:
-            person = answering(wearer)
-            start = {"SEED": arguments.seed}
-            result = tune(bench.console, bench.firmware, start, screen, aid, person)
+            operator, start = Operator(bench.console, bench.firmware), {"SEED": arguments.seed}
+            result = tune(operator, start, screen, aid, answering(wearer))
     finally:
         aid.end()
     return result, wearer.wish_db

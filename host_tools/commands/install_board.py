@@ -24,7 +24,6 @@ PIN_DIGITS_MAX: Final = 3
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("port", metavar="PORT", help="where the board is, such as /dev/ttyACM0")
     p.add_argument(
         "--output",
@@ -57,7 +56,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Install and check."""
     given = {
         "output": arguments.output,
         "limit_dbfs_left": arguments.limit_left,

@@ -32,7 +32,7 @@ from host_tools.devices.live import (
     show_verdict,
     teller,
 )
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.unfinished import CARD_KIND, check_unfinished
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -74,7 +74,6 @@ UNCALIBRATED: Final = (
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument(
         "--device", metavar="NUMBER|NAME", help="of the sound card (default: the system's)"
     )
@@ -108,7 +107,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the devices, serve until interrupted, or run a test."""
     if arguments.list_devices:
         return _list_devices(arguments.json)
     _check(arguments)
@@ -129,13 +127,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def confirm(limit_dbfs: float, ask: Callable[[str], str]) -> None:
-    """Have somebody type that tones may be louder than usual.
-
-    Raises
-    ------
-    HostError
-        Nobody did; nothing is played.
-    """
     _warn(
         f"--limit-dbfs {limit_dbfs:g}: tones may be {limit_dbfs - LIMIT_DBFS:g} dB louder than "
         f"with the usual limit, {LIMIT_DBFS:g} dBFS. That can hurt ears."
@@ -159,10 +150,7 @@ def climb(
 ) -> float:
     """Play a tone in both ears, and louder ones while somebody asks for them.
 
-    Returns
-    -------
-    float
-        The limit: the level that was asked for last, at most `limit_dbfs`.
+    Return the limit: the level that was asked for last, at most `limit_dbfs`.
     """
     level_dbfs = min(limit_dbfs, LIMIT_DBFS)
     while level_dbfs < limit_dbfs:
@@ -170,7 +158,9 @@ def climb(
             output.play(ear, CLIMB_HZ, level_dbfs, (STEP_MS, 0, 1, STEP_RISE_MS))
             sleep(2e-3 * STEP_MS)
         louder_dbfs = min(level_dbfs + STEP_DB, limit_dbfs)
-        _say(f"that was {level_dbfs:g} dBFS; space bar: up to {louder_dbfs:g}, others: no louder")
+        say_aside(
+            f"that was {level_dbfs:g} dBFS; space bar: up to {louder_dbfs:g}, others: no louder"
+        )
         keys = keyboard.keys(None)
         if not keys or keys.strip(HEARD_KEY):
             break
@@ -188,7 +178,7 @@ def _list_devices(as_json: bool) -> int:
         say(json.dumps(devices))
         return 0
     if not devices:
-        _say("there is no sound card with two channels")
+        say_aside("there is no sound card with two channels")
     for device in devices:
         say(f"{device['number']:3}  {device['name']}, {device['rate_hz']:g} Hz")
     return 0
@@ -214,11 +204,10 @@ def _check(arguments: argparse.Namespace) -> None:
     except SettingError as error:
         raise HostError(f"--limit-dbfs is {arguments.limit_dbfs:g} dBFS, so {error}") from None
     check_test(arguments, _settings(arguments))
-    check_unfinished(arguments.out, CARD_KIND, _say)
+    check_unfinished(arguments.out, CARD_KIND, say_aside)
 
 
 def _level_max_db_hl(limit_dbfs: float) -> float:
-    """Return the highest level that a test can have within the limit."""
     return min(Settings.level_max_db_hl, float(math.floor(NOMINAL_FULL_SCALE_DB_HL + limit_dbfs)))
 
 
@@ -238,7 +227,9 @@ def _output(arguments: argparse.Namespace) -> Iterator[SampledOutput]:
     finally:
         output.close()
         if isinstance(output, CardOutput) and output.gaps:
-            _say(f"the sound card got its samples too late {output.gaps} times: there were gaps")
+            say_aside(
+                f"the sound card got its samples too late {output.gaps} times: there were gaps"
+            )
 
 
 def _open_output(device: str | None, wav: Path | None) -> SampledOutput:
@@ -251,29 +242,24 @@ def _open_output(device: str | None, wav: Path | None) -> SampledOutput:
         file = WavOutput(wav)
     except FileExistsError:
         raise HostError(f"--wav {str(wav)!r} is there already; it is not overwritten") from None
-    _say(f"nothing is heard: what would be is written to {wav}, in real time")
+    say_aside(f"nothing is heard: what would be is written to {wav}, in real time")
     return file
 
 
 def _card(device: str | None) -> CardOutput:
-    """Open the sound card, and warn that its levels are not calibrated."""
     need("a sound card", *NEEDS["a sound card"], use="listen")
     try:
         card = CardOutput(device_of(device) if device else None)
     except NoSoundError as error:
         raise HostError(str(error)) from None
-    _say(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")
+    say_aside(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")
     _warn(UNCALIBRATED)
     return card
 
 
 def _announce(port: str) -> None:
     say(port)
-    _say("a tone generator is at this port; the space bar is its button; end with ^C")
-
-
-def _say(words: str) -> None:
-    say_aside(words)
+    say_aside("a tone generator is at this port; the space bar is its button; end with ^C")
 
 
 def _warn(words: str) -> None:
@@ -326,7 +312,8 @@ def _measure(
                 carried.result()  # raises what ended it
 
         try:
-            return measure(console, firmware, arguments, _settings(arguments), screen, check_board)
+            operator = Operator(console, firmware)
+            return measure(operator, arguments, _settings(arguments), screen, check_board)
         finally:
             firmware.end()
             stop.set()

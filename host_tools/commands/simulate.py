@@ -1,7 +1,6 @@
 """`gp-pta simulate`: a tone generator with a simulated listener behind a pty."""
 
 import argparse
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,16 +8,15 @@ from typing import Final
 
 from device.simulator.audiograms import remarks_on
 from device.simulator.faults import Board, FaultyBoard
-from device.simulator.listener import Listener
 from device.simulator.serve import serve
-from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.board_time import BoardTime, BoardTimeError
 from host_tools.devices import simulation
-from host_tools.devices.emulated_board import emulated_board
+from host_tools.devices.board_program import installed_pico
 from host_tools.devices.processes import SERVED
 from host_tools.devices.simulation import (
     EMULATED,
     add_board_arguments,
+    board_of,
     check_board,
     faults_of,
     listener_of,
@@ -40,7 +38,6 @@ NEEDS: Final = simulation.NEEDS
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_board_arguments(p)
     p.add_argument("--speed", type=float, default=1.0, help="times faster than real (default: 1)")
     p.add_argument(
@@ -53,13 +50,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted."""
     try:
         with _time_of(arguments) as tell_time:
             check_board(arguments)
-            for remark in remarks_on(arguments.audiogram, arguments.columns):
-                _tell(remark)
-            board = _board(arguments, listener_of(arguments), tell_time)
+            board = _board(arguments, tell_time)
             if faults := faults_of(arguments):
                 board = FaultyBoard(board, faults, arguments.seed, arguments.speed)
             serve(board, arguments.speed, announce=_announce)
@@ -89,24 +83,17 @@ def _time_of(arguments: argparse.Namespace) -> Iterator[Callable[[float], None]]
         arguments.clock.unlink(missing_ok=True)
 
 
-def _board(
-    arguments: argparse.Namespace,
-    listener: Listener,
-    tell_time: Callable[[float], None],
-) -> Board:
-    if arguments.board == EMULATED:
-        return emulated_board(listener, _tell, tell_time)
-    return SimulatedBoard(
-        listener,
-        boot=secrets.randbits(32),
-        host_silence_us=round(1e6 * arguments.speed),
-    )
+def _board(arguments: argparse.Namespace, tell_time: Callable[[float], None]) -> Board:
+    if arguments.board != EMULATED:
+        return board_of(arguments, say_aside)
+    for remark in remarks_on(arguments.audiogram, arguments.columns):
+        say_aside(remark)
+    pico = installed_pico(tell=say_aside)
+    from device.emulator.emulated_board import EmulatedBoard
 
-
-def _tell(line: str) -> None:
-    say_aside(line)
+    return EmulatedBoard(pico, listener_of(arguments), tell_time)
 
 
 def _announce(port: str) -> None:
     say(port)
-    _tell(SERVED)
+    say_aside(SERVED)

@@ -3,15 +3,13 @@
 import argparse
 import json
 import secrets
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from device.simulator.serve import carry, raw_pty
+from device.simulator.serve import serve_in_thread
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
@@ -22,9 +20,13 @@ from firmware_py.terms.person import Person
 from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
-from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import data_directory, show_verdict, teller
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.processes import (
+    ConsoleLine,
+    FirmwareProcess,
+    HearingAidProcess,
+    Operator,
+)
 from host_tools.devices.tuning import finding_words, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
@@ -67,7 +69,6 @@ TUNE_PREFIX: Final = "gp-pta-tune-"
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument(
         "--fit", type=Path, required=True, help="as gp-pta prescribe -o aid.fit wrote it"
     )
@@ -116,9 +117,9 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_for_whom(arguments, screen)
     show(screen, f"the journal is in {data}", soft_wrap=True)
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
-    with _start(arguments, data, screen) as (console, firmware, aid):
+    with _start(arguments, data, screen) as (operator, aid):
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
-        result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
+        result = tune(operator, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
     verdict = replay_tuning_journal(newest_in(data, TUNINGS))
     show_verdict(screen, verdict)
@@ -142,7 +143,8 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
             f"{arguments.fit.name} as it was tuned: {verdict.journal.name}",
             *map(language_of(ENGLISH).say, fit_rows(tuned)),
         ]
-        write_text(path, fit_as(_aid_ending(path), tuned, said))
+        ending = next(each for each in AID_ENDINGS if path.name.endswith(each))
+        write_text(path, fit_as(ending, tuned, said))
     if arguments.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
 
@@ -181,13 +183,7 @@ def _tell_for_whom(arguments: argparse.Namespace, screen: "Console") -> None:
         show(screen, language_of(ENGLISH).say(row), "yellow", soft_wrap=True)
 
 
-def _aid_ending(path: Path) -> str:
-    """Return the ending of the name, which says what an aid reads."""
-    return next(each for each in AID_ENDINGS if path.name.endswith(each))
-
-
 def aid_options(arguments: argparse.Namespace) -> list[str]:
-    """Return the options of the hearing aid's process."""
     named = {
         "--sound-card": arguments.sound_card, "--out": arguments.wav, "--openmha": arguments.openmha
     }  # fmt: skip
@@ -211,20 +207,16 @@ def _check(arguments: argparse.Namespace) -> None:
 @contextmanager
 def _start(
     arguments: argparse.Namespace, data: Path, screen: "Console"
-) -> Iterator[tuple[ConsoleLine, FirmwareProcess, HearingAidProcess]]:
+) -> Iterator[tuple[Operator, HearingAidProcess]]:
     """Start the aid, a button that is this keyboard, and the firmware between them."""
-    tell, stop = teller(screen), threading.Event()
+    tell = teller(screen)
     with ExitStack() as stack:
         aid = HearingAidProcess(arguments.fit, arguments.speech, aid_options(arguments), tell)
         stack.callback(aid.end)
         keyboard = stack.enter_context(Keyboard())
         board = LocalBoard(NoOutput(), keyboard, LOWEST_DBFS, secrets.randbits(32))
-        master, port = stack.enter_context(raw_pty())
-        pool = stack.enter_context(ThreadPoolExecutor(1))
-        pool.submit(carry, board, master, stop)
-        stack.callback(stop.set)
-        console = ConsoleLine()
-        stack.callback(console.close)
+        port = stack.enter_context(serve_in_thread(board))
+        console = stack.enter_context(closing(ConsoleLine()))
         firmware = FirmwareProcess(port, console.port, data, 1.0, tell=tell, hearing_aid=aid.port)
         stack.callback(firmware.end)
-        yield console, firmware, aid
+        yield Operator(console, firmware), aid

@@ -14,7 +14,6 @@ from typing import Final
 from firmware_py.operator.update_desk import BUNDLE_BYTES_MAX, PIECE_BYTES_MAX
 from firmware_py.platform.named_file import content_of
 from host_tools.commands.console.command import Talk
-from host_tools.commands.console.visit import leave, unlock
 from host_tools.devices.device_answers import told_values
 from host_tools.errors import HostError
 from host_tools.terminal import say, show_progress
@@ -40,7 +39,6 @@ EXIT_REFUSED: Final = 1
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("port", metavar="PORT", help="the console's serial port, or a URL of pyserial")
     p.add_argument("file", metavar="FILE", type=Path, help="the update, *.raucb, of make card")
     p.add_argument(
@@ -49,13 +47,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Send it, have it installed, and wait for how that went."""
     bundle = read_bundle(arguments.file)
     with ExitStack() as at_the_end:
         talk = Talk(arguments.port, lambda _: None)
-        at_the_end.callback(leave, talk)
+        at_the_end.callback(talk.leave)
         say(talk.wake())
-        unlock(talk, getpass)
+        talk.unlock(getpass)
         begun = begin(talk, bundle)
         pieces = math.ceil((len(bundle) - begun) / PIECE_BYTES_MAX)
         words = f"{arguments.file.name} to {arguments.port}"
@@ -68,13 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_bundle(path: Path) -> bytes:
-    """Return the bytes of an update.
-
-    Raises
-    ------
-    HostError
-        If it cannot be read, or is none.
-    """
     try:
         bundle = content_of(path, BUNDLE_BYTES_MAX)
     except OSError as error:
@@ -87,13 +77,7 @@ def read_bundle(path: Path) -> bytes:
 
 
 def begin(talk: Talk, bundle: bytes) -> int:
-    """Announce an update; return how many bytes of it the device has already.
-
-    Raises
-    ------
-    HostError
-        If the device takes no updates, or not now.
-    """
+    """Announce an update; return how many bytes of it the device has already."""
     if talk.ask(STATE)[-1].startswith("ERROR -113"):
         raise HostError("this firmware does not run from a card: its system is updated otherwise")
     talk.insist(f"SYST:UPD:BEG {len(bundle)},{hashlib.sha256(bundle).hexdigest()}")
@@ -105,33 +89,20 @@ def begin(talk: Talk, bundle: bytes) -> int:
 
 
 def pieces_of(bundle: bytes, begun: int) -> Iterator[str]:
-    """Yield the commands that send the rest of an update."""
     for offset in range(begun, len(bundle), PIECE_BYTES_MAX):
         piece = b64encode(bundle[offset : offset + PIECE_BYTES_MAX]).decode("ascii")
         yield f"SYST:UPD:DATA {offset},{piece}"
 
 
 def send(talk: Talk, lines: Iterable[str]) -> None:
-    """Send commands, some of them before the first is answered.
-
-    Raises
-    ------
-    HostError
-        If one is refused, or not answered.
-    """
+    """Send commands, some of them before the first is answered."""
     for answer in talk.stream(lines, PIECES_AHEAD):
         if answer != "OK":
             raise HostError(f"the device refused a piece of the update: {answer}; send it again")
 
 
 def outcome(port: str) -> tuple[int, str]:
-    """Wait until the device says how an update went; return the exit code, and words.
-
-    Raises
-    ------
-    HostError
-        If it does not answer any more.
-    """
+    """Wait until the device says how an update went; return the exit code, and words."""
     until_s = time.monotonic() + ANSWERS_AGAIN_S_MAX
     while time.monotonic() < until_s:
         time.sleep(ASK_AGAIN_S)

@@ -65,7 +65,6 @@ POLL_S: Final = 0.2
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     add_board_arguments(p)
     add_prior_argument(p)
     add_speed_argument(p)
@@ -82,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the bench, and close it when the operator has gone."""
     check_board(arguments)
     check_prior(arguments.prior)
-    check_place(arguments, arguments.data, _say)
+    check_place(arguments, arguments.data, say_aside)
     before = _sizes(arguments.data)
     with _end_by_signals(), ExitStack() as stack:
-        _say(f"starting the {arguments.board} tone generator and the firmware ...")
-        parts = stack.enter_context(start_devices(arguments, arguments.data, _say))
+        say_aside(f"starting the {arguments.board} tone generator and the firmware ...")
+        parts = stack.enter_context(start_devices(arguments, arguments.data, say_aside))
         bench = _Bench(arguments, parts.console, parts.firmware)
         try:
             return bench.serve()
@@ -116,13 +115,13 @@ class _Bench:
             operator = Operator(self._cable, self._firmware)
             state = operator.greet()
             for line in self._settings():
-                _say(f"{line}: {operator.ask(line)}")
+                say_aside(f"{line}: {operator.ask(line)}")
             if not state.startswith(IDLE_STATES):
-                _say(f"going on with the unfinished test in {self._arguments.data}")
+                say_aside(f"going on with the unfinished test in {self._arguments.data}")
             if WAITS in state:
-                _say(f"{why_of(state)} SESS:CONT goes on with it")
+                say_aside(f"{why_of(state)} SESS:CONT goes on with it")
             if self._interactive and not self.greeted:
-                _say("HELP lists the commands, SESS:STAR starts a test, ^D ends")
+                say_aside("HELP lists the commands, SESS:STAR starts a test, ^D ends")
             self.greeted = True
             try:
                 return self._talk()
@@ -132,7 +131,7 @@ class _Bench:
                     raise
                 if not self._interactive:  # the line under way may be lost
                     raise HostError("the firmware was killed") from None
-            _say("the firmware was killed; started again")
+            say_aside("the firmware was killed; started again")
 
     def _talk(self) -> int:
         end = OperatorsEnd(self._cable, self._firmware)
@@ -143,7 +142,8 @@ class _Bench:
                 code = EXIT_DONE  # a person has seen what was refused; a script needs the code
             else:
                 code = converse(talk, self._until_exit(talk, lines_of_a_script()))
-                self._wait_for_the_test(talk)
+                while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
+                    time.sleep(POLL_S)
             self._close(talk)
             return code
 
@@ -159,13 +159,8 @@ class _Bench:
                     talk.ask(setting)
 
     def _settings(self) -> list[str]:
-        """Return the lines that set what board and listener need."""
         settings = settings_of(self._arguments)
         return [f"SETT {name},{as_typed(value)}" for name, value in settings.items()]
-
-    def _wait_for_the_test(self, talk: Talk) -> None:
-        while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
-            time.sleep(POLL_S)
 
     def _close(self, talk: Talk) -> None:
         if not self.leaving:
@@ -189,20 +184,12 @@ class OperatorsEnd(Port):
         self._cable = cable
         self._firmware = firmware
 
-    def open(self) -> None:
-        """Do nothing: it is open."""
+    def open(self) -> None: ...
 
-    def close(self) -> None:
-        """Do nothing: the cable stays for the next talk."""
+    def close(self) -> None: ...
 
     def read(self) -> bytes:
-        """Return whole lines that have come.
-
-        Raises
-        ------
-        PortError
-            If there are no more, and the firmware has ended.
-        """
+        """Return whole lines that have come; `PortError` if there are no more, and it has ended."""
         ended = self._firmware.has_ended()
         come = "".join(f"{line}\n" for line in self._cable.lines(0.0))
         if ended and not come:
@@ -210,7 +197,6 @@ class OperatorsEnd(Port):
         return come.encode()
 
     def write(self, data: bytes) -> None:
-        """Type a line."""
         self._cable.send(data.rstrip(b"\r"))
 
 
@@ -235,12 +221,12 @@ def _say_what_stays(arguments: argparse.Namespace, before: dict[Path, int]) -> N
     touched = [p for p, size in _sizes(arguments.data).items() if before.get(p) != size]
     for path in sorted(touched):
         outcome = entry_of(path).outcome
-        _say(f"{path}: {outcome}")
+        say_aside(f"{path}: {outcome}")
         if outcome == UNFINISHED:
-            _say(f"  to go on: {_the_same(arguments)}")
+            say_aside(f"  to go on: {_the_same(arguments)}")
         else:
             page = shlex.quote(f"{path.stem}.html")
-            _say(f"  next: gp-pta report {shlex.quote(str(path))} -o {page}")
+            say_aside(f"  next: gp-pta report {shlex.quote(str(path))} -o {page}")
 
 
 def _the_same(arguments: argparse.Namespace) -> str:
@@ -248,13 +234,8 @@ def _the_same(arguments: argparse.Namespace) -> str:
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
     more = [*speed, *_prior(arguments), "--data", str(arguments.data)]
-    return shlex.join(["gp-pta", "workbench", *options_of(arguments, unusual=True), *more])
+    return shlex.join(["gp-pta", "workbench", *options_of(arguments), *more])
 
 
 def _prior(arguments: argparse.Namespace) -> list[str]:
     return [] if arguments.prior is None else ["--prior", shlex.quote(str(arguments.prior))]
-
-
-def _say(words: str) -> None:
-    """Print words that are not the console's to standard error."""
-    say_aside(words)

@@ -1,4 +1,4 @@
-"""The tone generator's program on a board: what is copied, and that it answers."""
+"""The tone generator's program on a board, real or emulated: what is copied, and its answer."""
 
 import importlib.resources
 import json
@@ -7,21 +7,22 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import serial
 
-from device.tone_generator.settings import (
-    FILE,
-    OUTPUTS,
-    Settings,
-    SettingsError,
-)
+from device.emulator.image import ImageError, find_image
+from device.simulator.serve import serve_in_thread
+from device.tone_generator.settings import FILE, OUTPUTS, Settings, SettingsError
 from firmware_py.link.frames import LineReader
-from host_tools.devices.device_answers import AnswerFields
-from host_tools.devices.greeting import answer_to_hello, hello
+from firmware_py.platform.board_time import BoardClock
+from host_tools.devices.device_answers import AnswerFields, answer_to_hello, hello
 from host_tools.devices.raw_repl import BAUD_RATE, REPL_TIMEOUT_S, RawRepl
 from host_tools.errors import HostError
+from host_tools.extras import need
+
+if TYPE_CHECKING:
+    from device.emulator.pico import EmulatedPico
 
 # Each file has the same path on the board as here, so the imports are the same.
 MODULES: Final = (
@@ -46,6 +47,15 @@ LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
 USUAL: Final = {
     "output": OUTPUTS[0], "limit_dbfs_left": LIMIT_DBFS, "limit_dbfs_right": LIMIT_DBFS,
 }  # fmt: skip
+EMULATED: Final[dict[str, Any]] = {
+    "output": "pwm",
+    "limit_dbfs_left": 0.0,
+    "limit_dbfs_right": 0.0,
+    "limit_dbfs_bone": 0.0,
+    "pins": {"bone_left": 14, "bone_right": 15},
+}
+EMULATED_BAUD_RATE: Final = 1_000_000
+EMULATED_TIMEOUT_S: Final = 300.0  # in real time: mpremote has no other clock
 START_TIMEOUT_S: Final = 15.0
 HELLO_INTERVAL_S: Final = 1.0
 
@@ -73,11 +83,6 @@ def install(
         How long the REPL may be silent.
     now_s : callable
         The clock by which the board has `START_TIMEOUT_S` to start and answer.
-
-    Raises
-    ------
-    HostError
-        A step failed; the message says which, and what to do.
     """
     try:
         Settings({**USUAL, **settings})
@@ -110,12 +115,6 @@ def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:
     """Return settings with what is not given as it is on the board, by its file, or as usual.
 
     So no limit is higher after an update that does not say so.
-
-    Raises
-    ------
-    HostError
-        If nobody can tell what the limits were, and they are not given; or if what is given does
-        not go with what is there.
     """
     before: dict[str, Any] = {}
     if on_board.strip():
@@ -212,3 +211,30 @@ def _answer(line: bytes) -> AnswerFields | None:
     if verb == "error":
         raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
     return AnswerFields("hello", fields) if fields else None
+
+
+def board_image() -> Path:
+    """Return the image of MicroPython for the emulated board."""
+    need("the emulated board", "rp2040py", use="demo --board emulated")
+    try:
+        return find_image()
+    except ImageError as error:
+        raise HostError(f"the emulated board needs MicroPython: {error}") from None
+
+
+def installed_pico(
+    settings: dict[str, Any] = EMULATED, tell: Callable[[str], None] = print
+) -> "EmulatedPico":
+    """Start an emulated Pico, and install the program there as `gp-pta install-board` does."""
+    image = board_image()
+    from device.emulator.emulated_board import EmulatedLine
+    from device.emulator.pico import EmulatedPico, is_over_usb
+
+    pico = EmulatedPico(image, baud_rate=EMULATED_BAUD_RATE, over_usb=is_over_usb(image))
+    with serve_in_thread(EmulatedLine(pico)) as port:
+        clock = BoardClock(lambda: pico.now_us)
+        install(
+            port, settings, tell,
+            repl_timeout_s=EMULATED_TIMEOUT_S, now_s=lambda: clock.now_us() / 1e6,
+        )  # fmt: skip
+    return pico

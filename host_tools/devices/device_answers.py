@@ -1,4 +1,4 @@
-"""The one reader of what a firmware, a board or an aid tells: by name, by type, within bounds.
+"""The one reader of what a firmware, a board or an aid tells: who it is, and figures by name.
 
 What is missing, or is not what it has to be, is a `HostError` that names it.
 """
@@ -6,6 +6,7 @@ What is missing, or is not what it has to be, is a `HostError` that names it.
 import json
 import math
 import re
+import secrets
 import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, Final
 
+from firmware_py.link.frames import FrameError, decode, encode
+from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.terms.outcomes import UNSURE, Bound
 from firmware_py.terms.printable import show
 from firmware_py.terms.reasons import Reason, Reasons, reasons_at
@@ -27,17 +30,26 @@ UNASKED: Final = "!"
 DIGITS_MAX: Final = 18
 BEYOND_LIMIT: Final = {SIGNS[Bound.AT_LEAST]: math.inf, SIGNS[Bound.AT_MOST]: -math.inf}
 HEARD: Final[dict[str, bool | None]] = {"true": True, "false": False, UNSURE: None}
+IDENTIFY: Final = b"\x15\r*IDN?\r"  # ^U: the console forgets a line that was typed in part
+IDENTITY: Final = "GP-PTA,"  # how a firmware's answer begins
+CONSOLE_WANTED: Final = (
+    "the operator's console is wanted: the port that gp-pta-device has as --console, or the other "
+    "end of its cable"
+)
+BOARD_WANTED: Final = (
+    "the board's own port is wanted, the one that gp-pta-device has as --tone-generator, and "
+    "nothing else may have it open meanwhile"
+)
+_SEQUENCE: Final = 1
 _REASONS: Final = re.compile(r" reasons=(\S*)$")
 
 
 def not_understood(command: str, why: str) -> HostError:
-    """Return the error for an answer to a command that is not one of this version."""
     return HostError(f"the answer to {command} is not understood: {why}")
 
 
 @contextmanager
 def understanding(command: str) -> Iterator[None]:
-    """Make a `HostError` of an answer to a command that is not one of this version."""
     try:
         yield
     except (
@@ -69,7 +81,6 @@ class AnswerFields(dict[str, str]):
         *,
         other: float | None = None,
     ) -> float:
-        """Return a number within bounds; `other`, if any, where it was not told."""
         if other is not None and name not in self:
             return other
         with understanding(self._command):
@@ -79,7 +90,6 @@ class AnswerFields(dict[str, str]):
         return value
 
     def whole(self, name: str, low: int = 0, high: int = 10**DIGITS_MAX) -> int:
-        """Return a whole number within bounds."""
         digits = self[name]
         right = digits.isascii() and digits.isdigit() and len(digits) <= DIGITS_MAX
         if not right or not low <= int(digits) <= high:
@@ -87,7 +97,6 @@ class AnswerFields(dict[str, str]):
         return int(digits)
 
     def one_of(self, name: str, allowed: Collection[str]) -> str:
-        """Return a word that is one of those."""
         if self[name] not in allowed:
             raise self._wrong(name, f"are {', '.join(allowed)}")
         return self[name]
@@ -140,7 +149,6 @@ def told_unasked(line: str) -> tuple[str, Tell | None]:
 
 
 def _value_of(name: str, kind: Any, about: AnswerFields, reasons: Reasons) -> Any:
-    """Return what is told of a field of this type."""
     if kind == Reasons:
         return reasons
     if kind == bool | None:
@@ -160,13 +168,7 @@ def _value_of(name: str, kind: Any, about: AnswerFields, reasons: Reasons) -> An
 
 
 def told_result(answer: str) -> SessionResult:
-    """Take the answer to SESS:RES?, in which its verdict stands as well, and whose it is.
-
-    Raises
-    ------
-    HostError
-        It is not one of this version.
-    """
+    """Take the answer to SESS:RES?, in which its verdict stands as well, and whose it is."""
     with understanding("SESS:RES?"):
         told = json.loads(answer)
         told = {field.name: told[field.name] for field in fields(SessionResult)}
@@ -198,3 +200,20 @@ def _as_recorded(told: dict[str, Any]) -> dict[str, Any]:
 def _put_beyond(recorded: dict[str, Any], name: str, towards: float | None) -> None:
     if towards is not None:
         recorded[name] = math.nextafter(recorded[name], towards)
+
+
+def hello() -> bytes:
+    """Return a frame that a tone generator answers in any state."""
+    return encode(_SEQUENCE, "hello", (("wire", WIRE_VERSION), ("host", secrets.token_hex(4))))
+
+
+def answer_to_hello(line: bytes) -> tuple[str, dict[str, str]] | None:
+    """Return the answer of a tone generator to `hello`; None if the line is something else.
+
+    It is ``ok`` with what it says about itself, or ``error`` with its ``code``.
+    """
+    try:
+        sequence, verb, fields = decode(line)
+    except FrameError:
+        return None
+    return (verb, fields) if sequence == _SEQUENCE and verb in ("ok", "error") else None

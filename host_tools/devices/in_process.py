@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from device.simulator.audiograms import remarks_on
 from device.simulator.serve import raw_pty, serve_in_thread
-from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.ports import READ_BYTES_MAX, UNSENT_BYTES_MAX, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
-from host_tools.devices.simulation import listener_of, routes_of, settings_of
+from host_tools.devices.simulation import board_of, routes_of, settings_of
 from host_tools.errors import HostError
 
 if TYPE_CHECKING:  # it brings the kernels
@@ -25,7 +23,6 @@ if TYPE_CHECKING:  # it brings the kernels
     from firmware_py.platform.data_directory import DataDirectory
 
 NONCE_BYTES: Final = 4
-BOOT_BITS: Final = 32
 
 
 @contextmanager
@@ -34,26 +31,10 @@ def device_in_process(
 ) -> Iterator[str]:
     """Run a simulated device in threads; gives the port of its console, and ends it afterwards.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        As `check_board` leaves them, with `routes`, `speed` and `data`.
-    stop : Event
-        Is set when the firmware has ended.
-    tell : callable
-        Is given what happens before it runs, in words.
-
-    Raises
-    ------
-    HostError
-        If it cannot begin, or its firmware ended by itself; the message says why.
+    `arguments` are as `check_board` leaves them, with `routes`, `speed` and `data`; `stop` is set
+    when the firmware has ended; `tell` is given what happens before it runs.
     """
-    for remark in remarks_on(arguments.audiogram):
-        tell(remark)
-    board = SimulatedBoard(
-        listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
-        host_silence_us=round(1e6 * arguments.speed),
-    )  # fmt: skip
+    board = board_of(arguments, tell)
     with ExitStack() as stack:
         try:
             wire = stack.enter_context(serve_in_thread(board, arguments.speed))
@@ -64,23 +45,16 @@ def device_in_process(
         ready = threading.Event()
         supervisor = Supervisor({}, lambda _: ready.set())
         end = NearEnd(master, console)
-        run = FirmwareThread(_firmware(arguments, data, wire, end, supervisor), ready, stop)
-        with run:
+        with _running(_firmware(arguments, data, wire, end, supervisor), ready, stop):
             ready.wait()
             if not stop.is_set():
                 yield console
-        run.check()
 
 
 class NearEnd(Port):
-    """The master of a raw pty, as the port of whoever serves there.
+    """The master of a raw pty, as the port of whoever serves there; `url` names the slave.
 
-    Parameters
-    ----------
-    master : int
-        Its descriptor, which stays open when the port is closed.
-    url : str
-        The name of the slave, which others open.
+    The descriptor stays open when the port is closed.
     """
 
     is_open = False  # set here, not found out as that of a real port
@@ -90,11 +64,9 @@ class NearEnd(Port):
         self._master = master
 
     def open(self) -> None:
-        """Begin to read and write."""
         self.is_open = True
 
     def close(self) -> None:
-        """Forget what was not sent yet."""
         super().close()
         self.is_open = False
 
@@ -102,18 +74,14 @@ class NearEnd(Port):
         return self._master if self.is_open else None
 
     def read(self) -> bytes:
-        """Return what has come, without waiting."""
         with suppress(BlockingIOError):
             return os.read(self._master, READ_BYTES_MAX)
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send bytes; what the other end does not take yet is kept, up to a limit.
+        """Send bytes; what the other end does not take yet is kept.
 
-        Raises
-        ------
-        PortError
-            If nobody reads at the other end; the port is closed then.
+        Up to a limit: if nobody reads there, the port is closed, and that is a `PortError`.
         """
         if not self.is_open:
             return
@@ -126,47 +94,33 @@ class NearEnd(Port):
             raise PortError(f"{self.role}: nobody reads at {self.url!r}")
 
 
-class FirmwareThread:
-    """A firmware that runs in a thread of its own, used in a `with` statement.
+@contextmanager
+def _running(firmware: "Firmware", *ended: threading.Event) -> Iterator[None]:
+    """Run a firmware in a thread; the events are set when it has ended, and its error is raised."""
+    from firmware_py.firmware import FirmwareError
 
-    Parameters
-    ----------
-    firmware : Firmware
-        Not yet running.
-    *ended : Event
-        Are set when it has ended.
-    """
+    wrong: list[Exception] = []
 
-    def __init__(self, firmware: "Firmware", *ended: threading.Event) -> None:
-        self._firmware = firmware
-        self._ended = ended
-        self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
+    def run() -> None:
         try:
-            self._firmware.run()
+            firmware.run()
         except Exception as error:  # it is raised where somebody sees it
-            self._error = error
+            wrong.append(error)
         finally:
-            for each in self._ended:
+            for each in ended:
                 each.set()
 
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._firmware.stop()
-        self._thread.join()
-
-    def check(self) -> None:
-        """Raise what ended it, if it did not end as told."""
-        from firmware_py.firmware import FirmwareError
-
-        if isinstance(self._error, FirmwareError):
-            raise HostError(str(self._error)) from None
-        if self._error is not None:
-            raise self._error
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        firmware.stop()
+        thread.join()
+    for error in wrong:
+        if isinstance(error, FirmwareError):
+            raise HostError(str(error)) from None
+        raise error
 
 
 def _data_in(arguments: argparse.Namespace) -> "DataDirectory":
@@ -185,7 +139,6 @@ def _firmware(
     console: Port,
     supervisor: Supervisor,
 ) -> "Firmware":
-    """Return a firmware that is configured as the options say."""
     from firmware_py.firmware import Firmware, Ports
     from firmware_py.inference import kernel
     from firmware_py.installation.configuration import Configuration

@@ -29,7 +29,7 @@ from host_tools.colours import (
 )
 from host_tools.devices.device_answers import told_pairs, told_result
 from host_tools.devices.patience import Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import Operator
 from host_tools.devices.unasked_lines import Progress, show_line
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
@@ -59,7 +59,6 @@ FOUND_WORDS: Final = {
 
 
 def add_prior_argument(p: Options) -> None:
-    """Add the prior of the firmware's tests."""
     p.add_argument(
         "--prior", type=Path, metavar="FILE",
         help="begin with this prior, made by gp-pta learn-prior (default: the one that ships)",
@@ -67,13 +66,7 @@ def add_prior_argument(p: Options) -> None:
 
 
 def check_prior(path: Path | None) -> None:
-    """Refuse a prior that no test can have, before a firmware is started.
-
-    Raises
-    ------
-    HostError
-        If it is none.
-    """
+    """Refuse a prior that no test can have, before a firmware is started."""
     try:
         if path is not None:
             OwnPrior.read(path)
@@ -82,7 +75,6 @@ def check_prior(path: Path | None) -> None:
 
 
 def add_test_arguments(p: Options) -> None:
-    """Add the options that say whom to test, and where the journal goes."""
     p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
     p.add_argument(
         "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
@@ -99,13 +91,7 @@ def add_test_arguments(p: Options) -> None:
 
 
 def check_test(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> None:
-    """Refuse what a firmware would refuse, before one is started.
-
-    Raises
-    ------
-    HostError
-        If something is not allowed.
-    """
+    """Refuse what a firmware would refuse, before one is started."""
     try:
         Person(arguments.age, arguments.sex and arguments.sex.upper())
         Settings(**settings)
@@ -134,11 +120,6 @@ def begin(
     """Start a test with these settings, or go on with the one that is unfinished.
 
     Return what is known of it.
-
-    Raises
-    ------
-    HostError
-        If the firmware does not start it.
     """
     state = operator.greet()
     nominal = f"calibration={UNCALIBRATED}" in state.split()
@@ -195,8 +176,6 @@ def teller(screen: "Console") -> Callable[[str], None]:
 
 def follow(
     operator: Operator,
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
     screen: "Console",
     progress: Progress,
     board_work_s: Callable[[], float] = lambda: 0.0,
@@ -205,26 +184,12 @@ def follow(
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
-    Parameters
-    ----------
-    progress : Progress
-        What is known of the test; kept up to date.
-    board_work_s : callable
-        Returns the processor time of a board that is emulated: the test may wait for it.
-    place : callable, optional
-        Puts vibrator or earphones where they are wanted; then the test is told to go on. By default
-        somebody else does both.
-
-    Yields
-    ------
-    str
-        Each line when it has been shown, and nothing where none came for a moment.
-
-    Raises
-    ------
-    HostError
-        If the test does not go on.
+    Yield each line when it has been shown, and nothing where none came for a moment. The test may
+    wait for `board_work_s`, the processor time of a board that is emulated. `place` puts vibrator
+    or earphones where they are wanted, and then the test is told to go on; by default somebody else
+    does both.
     """
+    firmware = operator.firmware
 
     def next_line() -> Wait:
         def work_s() -> float:
@@ -234,7 +199,7 @@ def follow(
 
     wait, kills = next_line(), firmware.kills
     while not progress.over:
-        for line in console.lines(0.1):
+        for line in operator.console.lines(0.1):
             wait = next_line()
             wait.hear(line)
             show_line(line, progress, screen)
@@ -264,8 +229,7 @@ def follow(
 
 
 def measure(
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
+    operator: Operator,
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
     screen: "Console",
@@ -278,14 +242,12 @@ def measure(
     Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields,
     and `place` is for that; errors are those of `begin` and `follow`.
     """
-    operator = Operator(console, firmware)
     progress = begin(operator, arguments, settings, screen)
-    lines = follow(operator, console, firmware, screen, progress, board_work_s, place=place)
-    for line in lines:
+    for line in follow(operator, screen, progress, board_work_s, place=place):
         tell_line(line)
     result = told_result(operator.ask("SESS:RES?"))
     operator.ask("SYST:EXIT")
-    firmware.wait()
+    operator.firmware.wait()
     return result, progress.nominal
 
 
@@ -296,7 +258,6 @@ def _so_far(state: str) -> str:
 
 
 def as_typed(value: float | str) -> str:
-    """Return the value of a setting as an operator types it."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.replace(", ", ";") if isinstance(value, str) else f"{value:g}"

@@ -23,57 +23,12 @@ PROC: Final = Path("/proc")
 NEXT: Final = "run the command again, and report it if it stops there again"
 
 
-class Work:
-    """The work of processes, which is a sign of life.
-
-    Parameters
-    ----------
-    used_s : callable
-        Returns the processor time that the processes have used so far.
-    now_s, look_s : float
-        The time, and how long from one look to the next.
-
-    Attributes
-    ----------
-    last_s : float
-        When there was work last, as far as one has looked.
-    """
-
-    def __init__(self, used_s: Callable[[], float], now_s: float, look_s: float) -> None:
-        self._used_s, self._look_s = used_s, look_s
-        self.last_s = self._looked_s = now_s
-        self._known_s: float | None = None
-
-    def look(self, now_s: float) -> bool:
-        """Look, if it is time; return whether the processes have worked since."""
-        if now_s - self._looked_s < self._look_s:
-            return False
-        self._looked_s = now_s
-        used_s = self._used_s()
-        if self._known_s is None:  # they may have worked before the first look
-            self._known_s, self.last_s = used_s, now_s
-        self._known_s = min(self._known_s, used_s)  # one of them may have ended
-        if used_s - self._known_s < WORK_S:
-            return False
-        self._known_s, self.last_s = used_s, now_s
-        return True
-
-
 class Wait:
-    """One wait until processes have done one thing.
+    """One wait until processes have done one thing: `what`, such as "answer '*IDN?'".
 
-    Parameters
-    ----------
-    who, what : str
-        For the message, such as "the firmware" and "answer '*IDN?'".
-    work_s : callable
-        Returns the processor time that the processes have used so far.
-    tell : callable
-        Is called with a line when they have said nothing for long, but work.
-    silent_s_max, longest_s : float
-        How long they may do neither, and how long it may take in all.
-    now_s : callable
-        The time.
+    `work_s` returns the processor time that they have used so far. `tell` is called when they have
+    said nothing for long, but work. `silent_s_max` is how long they may do neither, and `longest_s`
+    how long it may take in all.
     """
 
     def __init__(
@@ -88,15 +43,15 @@ class Wait:
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._who, self._what = who, what
-        self._tell = tell
+        self._used_s, self._tell = work_s, tell
         self._silent_s_max, self._longest_s = silent_s_max, longest_s
         self._now_s = now_s
         self._last_line = ""
-        self._began_s = self._said_s = self._told_s = now_s()
-        self._work = Work(work_s, self._began_s, min(LOOK_S, silent_s_max / 4))
+        self._began_s = self._said_s = self._told_s = self._worked_s = self._looked_s = now_s()
+        self._look_s = min(LOOK_S, silent_s_max / 4)
+        self._known_s: float | None = None  # of the processor time
 
     def hear(self, line: str) -> None:
-        """Note that a process said something."""
         self._last_line = line
         self._said_s = self._told_s = self._now_s()
 
@@ -108,15 +63,29 @@ class Wait:
     def in_vain(self) -> str:
         """Return why to wait no longer, what was said last, and what to do; "": go on waiting."""
         now_s = self._now_s()
-        if self._work.look(now_s) and now_s - self._told_s > self._silent_s_max:
+        if self._works(now_s) and now_s - self._told_s > self._silent_s_max:
             self._told_s = now_s
             silent_s = now_s - self._said_s
             self._tell(f"{self._who} has said nothing for {silent_s:.0f} s, but it works; waiting")
-        if now_s - max(self._said_s, self._work.last_s) > self._silent_s_max:
+        if now_s - max(self._said_s, self._worked_s) > self._silent_s_max:
             return self._why_given_up(now_s, " and does not work")
         if now_s - self._began_s > self._longest_s:
             return self._why_given_up(now_s, "")
         return ""
+
+    def _works(self, now_s: float) -> bool:
+        """Look, if it is time; return whether the processes have worked since."""
+        if now_s - self._looked_s < self._look_s:
+            return False
+        self._looked_s = now_s
+        used_s = self._used_s()
+        if self._known_s is None:  # they may have worked before the first look
+            self._known_s, self._worked_s = used_s, now_s
+        self._known_s = min(self._known_s, used_s)  # one of them may have ended
+        if used_s - self._known_s < WORK_S:
+            return False
+        self._known_s, self._worked_s = used_s, now_s
+        return True
 
     def _why_given_up(self, now_s: float, works: str) -> str:
         last = f"last it said: {self._last_line}" if self._last_line else "it never said anything"

@@ -1,4 +1,4 @@
-"""Simulator and firmware as processes joined by ptys, and the operator who talks to them."""
+"""Board, hearing aid and firmware as processes of ours, and the operator who talks to them."""
 
 import math
 import os
@@ -14,9 +14,8 @@ import tty
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from device.die_with_parent import die_with_parent
 from firmware_py.board.self_check import PARTS
@@ -36,37 +35,44 @@ WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how the answer to it begins
 SAYS: Final = "gp-pta: "  # how our commands begin a line about an error or progress
+AID_SAYS: Final = "hearing aid: "
+PORTS: Final = ("/dev/", "socket://")  # how a line begins that says where something serves
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """A line that a process has said, on standard error or on standard output."""
 
     line: str
     is_error: bool
 
 
-class Voice:
-    """Reads what a process says all the time, so that it never waits for a full pipe.
+def start_process(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        process_group=0,  # Ctrl+C is for us: we end it
+        preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
+    )  # fmt: skip
 
-    Parameters
-    ----------
-    process : Popen
-        With pipes for standard output and standard error.
-    """
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+class Program:
+    """A process of ours; what it says is read all the time, or it would wait for a full pipe."""
+
+    def _launch(self, command: list[str]) -> None:
+        self._process = start_process(command)
         self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
         self._readers = [
-            threading.Thread(
-                target=self._read, args=(stream, stream is process.stderr), daemon=True
-            )
-            for stream in (process.stdout, process.stderr)
+            threading.Thread(target=self._read, args=(stream, is_error), daemon=True)
+            for stream, is_error in ((self._process.stdout, False), (self._process.stderr, True))
         ]
         for reader in self._readers:
             reader.start()
 
-    def lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
+    def _read(self, stream: IO[str], is_error: bool) -> None:
+        with stream:
+            for line in stream:
+                self._said.put(Said(line.rstrip("\n"), is_error))
+
+    def _lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
         """Yield the lines not taken yet; wait up to `timeout_s` for the first."""
         try:
             yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
@@ -75,89 +81,106 @@ class Voice:
         except queue.Empty:
             return
 
-    def last_lines(self) -> Iterator[Said]:
+    def _last_lines(self) -> Iterator[Said]:
         """Yield the lines not taken yet of a process that has ended."""
         for reader in self._readers:
             reader.join(LAST_WORDS_S)  # not for ever: a process that it started may hold its pipes
-        return self.lines()
+        return self._lines()
 
-    def _read(self, stream: IO[str], is_error: bool) -> None:
-        with stream:
-            for line in stream:
-                self._said.put(Said(line.rstrip("\n"), is_error))
+    def work_s(self) -> float:
+        """Return the processor time it has used, with what it started."""
+        return processor_s([self._process.pid])
 
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
 
-def start_process(command: list[str]) -> subprocess.Popen[str]:
-    """Start a process that ends with ours."""
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-        process_group=0,  # Ctrl+C is for us: we end it
-        preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
-    )  # fmt: skip
+    def _ends(self, wait: Wait) -> bool:
+        """Wait until it has ended; return False if it was given up."""
+        while not wait.in_vain():
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(POLL_S)
+                return True
+        return False
 
-
-def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
-    """Wait until a process has ended; return False if it was given up."""
-    while not wait.in_vain():
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_S)
-            return True
-    return False
-
-
-def end_process(process: subprocess.Popen[str]) -> None:
-    """End a process and those it started: SIGTERM, and SIGKILL if that does not do."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            return
-        os.killpg(process.pid, number)
-        wait = Wait(
-            "the process", "end", lambda: processor_s([process.pid]),
-            silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
-        )  # fmt: skip
-        _has_ended(process, wait)
+    def end(self) -> None:
+        """End it, and what it started: SIGTERM, and SIGKILL if that does not do."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.has_ended():
+                return
+            os.killpg(self._process.pid, number)
+            wait = Wait(
+                "the process", "end", self.work_s,
+                silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
+            )  # fmt: skip
+            self._ends(wait)
 
 
-class Simulator:
-    """`gp-pta simulate` as a process; `tell` gets every line it says before it serves."""
+class Server(Program):
+    """A process of ours that serves at a port; `tell` gets every line it says before it does.
 
-    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
-        self._process = start_process(
-            [sys.executable, "-m", "host_tools.main", "simulate", *options]
-        )
-        self._voice = Voice(self._process)
-        wait = Wait("the tone generator", "start", self.work_s, tell)
+    `who` it is stands in messages. Its errors begin with `says`, and it has told all when it says
+    `served` on standard error, if that is not "".
+    """
+
+    def __init__(
+        self, who: str, command: list[str], says: str, served: str, tell: Callable[[str], None]
+    ) -> None:
+        self._who, self._says, self._served = who, says, served
+        self._launch([sys.executable, "-m", *command])
         try:
-            self.port = self._wait_until_served(wait, tell)
+            self.port = self._wait_until_served(tell)
         except BaseException:
             self.end()
             raise
 
-    def work_s(self) -> float:
-        """Return the processor time it has used."""
-        return processor_s([self._process.pid])
+    def check(self) -> None:
+        """Raise `HostError` with its last words if it is not there any more."""
+        if self.has_ended():
+            words = [said.line for said in self._last_lines() if said.line]
+            why = words[-1].removeprefix(self._says) if words else "it said nothing"
+            raise HostError(
+                f"{self._who} is lost: {why}; the journal is kept, and the same command goes on "
+                "with it"
+            )
 
-    def _wait_until_served(self, wait: Wait, tell: Callable[[str], None]) -> str:
-        port, last_words, serves = "", "", False
+    def _wait_until_served(self, tell: Callable[[str], None]) -> str:
+        wait = Wait(self._who, "start", self.work_s, tell)
+        port, last_words, serves = "", "", not self._served
         while not (port and serves):
             wait.check()
-            ended = self._process.poll() is not None
-            for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
+            ended = self.has_ended()
+            for said in self._last_lines() if ended else self._lines(POLL_S):
                 wait.hear(said.line)
-                if not said.is_error:
+                if not said.is_error and said.line.startswith(PORTS):
                     port = said.line.strip()
-                elif said.line == SERVED:
+                elif said.is_error and said.line == self._served:
                     serves = True
                 else:
                     last_words = said.line
-                    if not said.line.startswith(SAYS):
+                    if not said.line.startswith(self._says):
                         tell(said.line)
             if ended and not (port and serves):
-                raise HostError(last_words.strip().removeprefix(SAYS))
+                why = last_words.strip().removeprefix(self._says) or "it said nothing"
+                raise HostError(f"{self._who} did not start: {why}")
         return port
 
-    def end(self) -> None:
-        end_process(self._process)
+
+class Simulator(Server):
+    """`gp-pta simulate` as a process."""
+
+    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
+        command = ["host_tools.main", "simulate", *options]
+        super().__init__("the tone generator", command, SAYS, SERVED, tell)
+
+
+class HearingAidProcess(Server):
+    """`device.hearing_aid.serve` as a process: openMHA with a fit, and the speech it plays."""
+
+    def __init__(
+        self, fit: Path, speech: Path, options: list[str], tell: Callable[[str], None]
+    ) -> None:
+        command = ["device.hearing_aid.serve", "--fit", str(fit), "--speech", str(speech)]
+        super().__init__("the hearing aid", [*command, *options], AID_SAYS, "", tell)
 
 
 class ConsoleLine:
@@ -171,7 +194,6 @@ class ConsoleLine:
         self._unread: deque[str] = deque()
 
     def send(self, line: str | bytes) -> None:
-        """Type a line; bytes need not be text."""
         os.write(self._master, (line.encode() if isinstance(line, str) else line) + b"\n")
 
     def lines(self, timeout_s: float) -> Iterator[str]:
@@ -183,30 +205,16 @@ class ConsoleLine:
             yield self._unread.popleft()
 
     def close(self) -> None:
-        """Pull the cable."""
         os.close(self._master)
         os.close(self._slave)
 
 
-class FirmwareProcess:
+class FirmwareProcess(Program):
     """`gp-pta-device` as a process, which may be killed and started again.
 
-    Parameters
-    ----------
-    tone_generator, console : str
-        Its ports.
-    data : Path
-        Where the journals go.
-    speed : float
-        Times faster than real.
-    clock : Path, optional
-        The file with an emulated board's time, which the firmware keeps then instead.
-    tell : callable
-        Is called with every line that it says about its progress.
-    hearing_aid : str
-        The port of a hearing aid to tune, "" without one.
-    prior : Path, optional
-        Of its tests, in the place of the one that ships.
+    It has the ports of a tone generator, a console and, unless that is "", a hearing aid. Where the
+    `clock` of an emulated board is a file, it keeps that time in place of its `speed`. `tell` is
+    called with every line that it says about its progress.
     """
 
     def __init__(
@@ -232,13 +240,8 @@ class FirmwareProcess:
         self._start()
 
     def _start(self) -> None:
-        self._process = start_process(self._command)
-        self._voice = Voice(self._process)
+        self._launch(self._command)
         self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
-
-    def work_s(self) -> float:
-        """Return the processor time it has used, with what it started."""
-        return processor_s([self._process.pid])
 
     def wait_for(self, what: str) -> Wait:
         """Return a wait until it does something; `hear` prolongs it by what the firmware says."""
@@ -246,7 +249,7 @@ class FirmwareProcess:
 
     def hear(self, wait: Wait) -> None:
         """Take what it has said since the last time, and tell its progress."""
-        self._take(self._voice.lines(), wait)
+        self._take(self._lines(), wait)
 
     def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
         for one in said:
@@ -259,24 +262,14 @@ class FirmwareProcess:
 
     def kill(self) -> bool:
         """Pull the plug: SIGKILL; return False if that was done already."""
-        if self._process.poll() is not None:
+        if self.has_ended():
             return False
         self._process.kill()
         self._process.wait()
         return True
 
-    def has_ended(self) -> bool:
-        """Tell whether the process has ended, however it did."""
-        return self._process.poll() is not None
-
     def restart_if_killed(self) -> bool:
-        """Start the firmware again if it was killed by a signal.
-
-        Raises
-        ------
-        HostError
-            If it ended by itself; the message is its own.
-        """
+        """Start the firmware again if it was killed by a signal."""
         code = self._process.poll()
         if code is None:
             return False
@@ -288,55 +281,41 @@ class FirmwareProcess:
         return True
 
     def _last_words(self) -> str:
-        self._take(self._voice.last_lines())
+        self._take(self._last_lines())
         return "\n".join(self._errors)
 
     def wait(self) -> int:
         """Wait for the end and return the exit code; end it if it stands still."""
-        if not _has_ended(self._process, self.wait_for("end")):
+        if not self._ends(self.wait_for("end")):
             self.end()
         return self._process.returncode
-
-    def end(self) -> None:
-        """End the process, killed if need be."""
-        end_process(self._process)
 
 
 class Operator:
     """Talks to a firmware over its console as a person or a script would."""
 
     def __init__(self, console: ConsoleLine, firmware: FirmwareProcess) -> None:
-        self._console = console
-        self._firmware = firmware
+        self.console = console
+        self.firmware = firmware
 
     def ask(self, line: str, doubt: str = "") -> str:
         """Send a line and return its answer; unasked lines on the way are dropped.
 
         What is typed before the firmware has opened its console is lost, so it is typed again when
-        the firmware was started anew.
-
-        Parameters
-        ----------
-        line : str
-        doubt : str, optional
-            Why the firmware may not answer; the wait is short then, and this is the error.
-
-        Raises
-        ------
-        HostError
-            If there is no answer, or the firmware has ended.
+        the firmware was started anew. `doubt` is why it may not answer; the wait is short then, and
+        this is the error.
         """
-        wait = self._firmware.wait_for(f"answer {line!r}")
+        wait = self.firmware.wait_for(f"answer {line!r}")
         until_s = time.monotonic() + (DOUBT_S if doubt else math.inf)
-        self._console.send(line)
+        self.console.send(line)
         while True:
             answer = self._answer(wait)
             if answer is not None and (line == WAKE or not answer.startswith(WOKEN)):
                 return answer
-            if self._firmware.restart_if_killed():
+            if self.firmware.restart_if_killed():
                 self._wake()
-                wait = self._firmware.wait_for(f"answer {line!r}")
-                self._console.send(line)
+                wait = self.firmware.wait_for(f"answer {line!r}")
+                self.console.send(line)
             if time.monotonic() > until_s:
                 raise HostError(doubt)
             wait.check()
@@ -345,14 +324,9 @@ class Operator:
         """Wait until the firmware answers and has found its tone generator; return its state.
 
         From then on the firmware sends unasked lines about all that happens after this state.
-
-        Raises
-        ------
-        HostError
-            If it does not answer or does not find it.
         """
         self._wake()
-        wait = self._firmware.wait_for("find its tone generator")
+        wait = self.firmware.wait_for("find its tone generator")
         while _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
             wait.check()
             time.sleep(POLL_S)
@@ -365,23 +339,23 @@ class Operator:
         Lines that a firmware process before this one had sent are dropped first.
         """
         self._let_by()
-        wait = self._firmware.wait_for("answer after its start")
+        wait = self.firmware.wait_for("answer after its start")
         while True:
-            self._console.send(WAKE)
+            self.console.send(WAKE)
             if (self._answer(wait, WAKE_S) or "").startswith(WOKEN):
                 self._let_by()
                 return
-            self._firmware.restart_if_killed()
+            self.firmware.restart_if_killed()
             wait.check()
 
     def _let_by(self) -> None:
-        while any(not line.startswith("!") for line in self._console.lines(QUIET_S)):
+        while any(not line.startswith("!") for line in self.console.lines(QUIET_S)):
             continue
 
     def _answer(self, wait: Wait, timeout_s: float = 0.2) -> str | None:
         """Return the next answer, None if none comes; every line is noted as a sign of life."""
-        self._firmware.hear(wait)
-        for line in self._console.lines(timeout_s):
+        self.firmware.hear(wait)
+        for line in self.console.lines(timeout_s):
             wait.hear(line)
             if not line.startswith("!"):
                 return line

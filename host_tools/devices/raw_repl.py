@@ -9,8 +9,14 @@ from contextlib import redirect_stdout, suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from host_tools.devices.device_answers import AnswerFields
-from host_tools.devices.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
+from host_tools.devices.device_answers import (
+    BOARD_WANTED,
+    IDENTIFY,
+    IDENTITY,
+    AnswerFields,
+    answer_to_hello,
+    hello,
+)
 from host_tools.errors import HostError
 
 CHIP: Final = "RP2040"  # the program has its watchdog's address; a Pico 2 has an RP2350
@@ -54,15 +60,7 @@ assert CHUNK_CHARACTERS % 4 == 0
 
 
 class RawRepl:
-    """The board's raw REPL, through mpremote; its errors become `HostError`.
-
-    Parameters
-    ----------
-    port : str
-        Device or URL.
-    timeout_s : float
-        How long it may be silent.
-    """
+    """The board's raw REPL, through mpremote, silent for `timeout_s` at most."""
 
     def __init__(self, port: str, timeout_s: float) -> None:
         from mpremote.transport import TransportError
@@ -140,7 +138,6 @@ class RawRepl:
         return self._do(f"print({version})").strip()
 
     def bytecode(self) -> int:
-        """Return which compiled code the board can load."""
         answer = self._do("print(getattr(sys.implementation, '_mpy', 0))").strip()
         return AnswerFields("sys.implementation", {"_mpy": answer}).whole("_mpy", high=0xFFFF)
 
@@ -166,7 +163,6 @@ class RawRepl:
             raise HostError(f"{path} is not on the board as it was sent; install again")
 
     def reset(self) -> None:
-        """Start the board anew."""
         with suppress(self._error, OSError):  # a USB port is gone before it can answer
             self._transport.exec_raw_no_follow("import machine; machine.reset()")
 

@@ -1,6 +1,7 @@
 """The simulated board and listener of `demo`, `workbench` and `simulate`: options and processes."""
 
 import argparse
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -9,15 +10,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.audiogram_tables.mapping import ARGUMENT, OPTION
-from device.simulator.audiograms import audiogram_named
+from device.simulator.audiograms import audiogram_named, remarks_on
 from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
 from device.simulator.faults import FaultRates
 from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.terms.route import AIR, BONE
-from host_tools.devices.emulated_board import board_image
+from host_tools.devices.board_program import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
 from host_tools.errors import HostError
@@ -28,6 +30,7 @@ SIMULATED, EMULATED = "simulated", "emulated"
 NEEDS: Final = {f"--board {EMULATED}": ("rp2040py",)}
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}  # of a whole test, if nothing is said
 SPEED_MIN: Final = 0.1
+BOOT_BITS: Final = 32
 # The emulator computes for more than half of a second of the board in which it has work to do.
 SPEED_MAX: Final = {SIMULATED: 1000.0, EMULATED: 1.0}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
@@ -44,7 +47,6 @@ class Started:
 
 
 def add_board_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options that describe the board, its cable and the simulated listener."""
     p.add_argument(
         "--board",
         choices=(SIMULATED, EMULATED),
@@ -62,7 +64,6 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def add_listener_arguments(p: Options) -> None:
-    """Add the options that describe the simulated listener."""
     p.add_argument(
         "--audiogram",
         default="N3",
@@ -97,11 +98,6 @@ def add_listener_arguments(p: Options) -> None:
         metavar="DB",
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
-    _add_head_arguments(p)
-
-
-def _add_head_arguments(p: Options) -> None:
-    """Add the options that say what goes through the skull."""
     for option, about in HEAD_OPTIONS.items():
         p.add_argument(option, **about)
     p.add_argument(
@@ -112,13 +108,6 @@ def _add_head_arguments(p: Options) -> None:
 
 
 def listener_of(arguments: argparse.Namespace) -> Listener:
-    """Return the listener that the options describe.
-
-    Raises
-    ------
-    HostError, AudiogramError
-        If an option is not allowed.
-    """
     try:
         listener = SimulatedListener(
             audiogram_named(arguments.audiogram, arguments.columns),
@@ -138,14 +127,18 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
     return Worn(listener, swapped=True) if arguments.earphones == SWAPPED else listener
 
 
-def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
-    """Return what befalls the lines on the wire, None for nothing.
+def board_of(arguments: argparse.Namespace, tell: Callable[[str], None]) -> SimulatedBoard:
+    """Return a simulated board with that listener; what is remarkable of the ears is told."""
+    for remark in remarks_on(arguments.audiogram, arguments.columns):
+        tell(remark)
+    return SimulatedBoard(
+        listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
+        host_silence_us=round(1e6 * arguments.speed),
+    )  # fmt: skip
 
-    Raises
-    ------
-    HostError
-        If that is not allowed.
-    """
+
+def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
+    """Return what befalls the lines on the wire, None for nothing."""
     if not arguments.faults:
         return None
     try:
@@ -155,7 +148,6 @@ def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
 
 
 def add_speed_argument(p: argparse.ArgumentParser) -> None:
-    """Add the speed of a whole test."""
     p.add_argument(
         "--speed",
         type=float,
@@ -164,7 +156,6 @@ def add_speed_argument(p: argparse.ArgumentParser) -> None:
 
 
 def add_routes_argument(p: Options) -> None:
-    """Add the routes by which a test goes."""
     p.add_argument(
         "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
         help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
@@ -172,18 +163,11 @@ def add_routes_argument(p: Options) -> None:
 
 
 def routes_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the setting that the routes need."""
     return {} if arguments.routes == AIR else {"routes": arguments.routes.replace(",", ", ")}
 
 
 def check_board(arguments: argparse.Namespace) -> None:
-    """Refuse a wrong option before anything is started, and put the usual speed in its place.
-
-    Raises
-    ------
-    HostError, AudiogramError
-        If an option is not allowed, or there is no emulator or no image for the emulated board.
-    """
+    """Refuse a wrong option before anything is started, and put the usual speed in its place."""
     listener_of(arguments)
     faults_of(arguments)
     board = arguments.board
@@ -213,19 +197,24 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return settings
 
 
-def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[str]:
-    """Return the options of board and listener as words; `unusual`: without the defaults."""
+def unusual(
+    add: Callable[[argparse.ArgumentParser], None], arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Return the options, of those that `add` adds, whose values are not the defaults."""
     p = argparse.ArgumentParser(add_help=False)
-    add_board_arguments(p)
-    words = []
-    for name, usual in vars(p.parse_args([])).items():
-        value = getattr(arguments, name)
-        option = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(option)
-        elif value is not None and value is not False and (value != usual or not unusual):
-            words += [option, str(value)]
-    return words
+    add(p)
+    told = {name: getattr(arguments, name) for name in vars(p.parse_args([]))}
+    return {
+        f"--{name.replace('_', '-')}": value
+        for name, value in told.items()
+        if value != p.get_default(name)
+    }
+
+
+def options_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of board and listener as words, without the defaults."""
+    told = unusual(add_board_arguments, arguments)
+    return [word for option, value in told.items() for word in (option, str(value))]
 
 
 @contextmanager
@@ -237,16 +226,8 @@ def start_devices(
 ) -> Iterator[Started]:
     """Start the board and the firmware, joined by ptys; both are ended afterwards.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        As `check_board` leaves them.
-    data : Path
-        Where the journals go.
-    tell : callable
-        Is called with every line about what they do before they are ready.
-    hearing_aid : str
-        The port of a hearing aid to tune, "" without one.
+    `arguments` are as `check_board` leaves them; `tell` is called with every line about what they
+    do before they are ready; `hearing_aid` is the port of one to tune.
     """
     with ExitStack() as stack:
         options, clock = [*options_of(arguments), "--speed", str(arguments.speed)], None

@@ -14,9 +14,8 @@ from firmware_py.terms.tells import BoardLostTold, ErrorTold, PauseTold, Tell
 from firmware_py.terms.words import say
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.devices.device_answers import told_unasked, understanding
-from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.patience import Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import HearingAidProcess, Operator
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.papers import Shown
@@ -38,7 +37,6 @@ Person = Callable[[str, Tell | None], str]
 
 
 def finding_words(result: TuningResult) -> str:
-    """Return what a tuning found, in English."""
     return language_of(ENGLISH).say(finding_row(result))
 
 
@@ -48,8 +46,7 @@ def nobody(_what: str, _told: Tell | None) -> str:
 
 
 def tune(
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
+    operator: Operator,
     start: Mapping[str, object],
     screen: "Console",
     aid: HearingAidProcess,
@@ -59,43 +56,20 @@ def tune(
 ) -> TuningResult:
     """Run a tuning and show it; have the firmware end, and return the result.
 
-    Parameters
-    ----------
-    console, firmware
-        The firmware, and its operator's line.
-    start : mapping
-        The arguments of TUNE:STAR; None leaves one out.
-    screen : Console
-        Where it is shown.
-    aid : HearingAidProcess
-        The tuning waits for its work, and ends with it.
-    person : callable, optional
-        Answers over the console; by default the button does.
-    go_on : bool, optional
-        Whether the operator has said that the person of an unfinished tuning sits there.
-
-    Raises
-    ------
-    HostError
-        If the tuning does not begin, or does not go on.
+    `start` has the arguments of TUNE:STAR; None leaves one out. The tuning waits for the work of
+    `aid`, and ends with it. `person` answers over the console; by default the button does. `go_on`:
+    the operator has said that the person of an unfinished tuning sits there.
     """
-    operator = Operator(console, firmware)
     _begin(operator, start, screen, go_on=go_on)
-    _follow(operator, console, firmware, screen, aid, person)
+    _follow(operator, screen, aid, person)
     result = told_result(operator.ask("TUNE:RES?"))
     operator.ask("SYST:EXIT")
-    firmware.wait()
+    operator.firmware.wait()
     return result
 
 
 def told_result(answer: str) -> TuningResult:
-    """Take the answer to TUNE:RES?, which also says which tuning it is of.
-
-    Raises
-    ------
-    HostError
-        It is not one of this version.
-    """
+    """Take the answer to TUNE:RES?, which also says which tuning it is of."""
     with understanding("TUNE:RES?"):
         told = json.loads(answer)
         del told["tuning"]
@@ -120,22 +94,12 @@ def _begin(
         raise HostError(f"the firmware did not start a tuning: {answer}")
 
 
-def _follow(
-    operator: Operator,
-    console: ConsoleLine,
-    firmware: FirmwareProcess,
-    screen: "Console",
-    aid: HearingAidProcess,
-    person: Person,
-) -> None:
+def _follow(operator: Operator, screen: "Console", aid: HearingAidProcess, person: Person) -> None:
+    console, firmware = operator.console, operator.firmware
 
     def next_line() -> Wait:
-        return Wait(
-            "the firmware",
-            "tell of the tuning",
-            lambda: firmware.work_s() + aid.work_s(),
-            lambda _: None,
-        )
+        what = "tell of the tuning"
+        return Wait("the firmware", what, lambda: firmware.work_s() + aid.work_s())
 
     wait, nobody_answers = next_line(), False
     while True:
@@ -190,7 +154,6 @@ def off_words(expected_regret: float) -> str:
 
 
 def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
-    """Return a setting in words of equal width."""
     pairs = zip(DIMENSIONS, values_db, strict=True)
     return "  ".join(f"{d.name.removesuffix('_db')} {value:+5.1f}" for d, value in pairs)
 

@@ -46,7 +46,6 @@ class Unfinished:
 
     @property
     def words(self) -> str:
-        """Say which it is, and whose."""
         who = "nobody named" if self.identity.identifier is None else self.identity.identifier
         board = "none yet" if self.identity.board is None else show(self.identity.board)
         return (
@@ -56,12 +55,10 @@ class Unfinished:
 
     @property
     def of_somebody(self) -> bool:
-        """Return whether anything is known of the person."""
         who = self.identity
         return any(each is not None for each in (who.identifier, who.sex, who.born_year))
 
     def refusal(self, why: str) -> HostError:
-        """Return the error that says why a command does not go on with it."""
         return HostError(
             f"{str(self.path.parent)!r} has an unfinished {self.kind}: {self.words}; {why}; "
             f"{WHAT_TO_DO}"
@@ -84,21 +81,9 @@ def find_unfinished(directory: Path, kind: str) -> Unfinished | None:
 
 
 def check_unfinished(directory: Path | None, board_kind: str, tell: Callable[[str], None]) -> None:
-    """Refuse a directory with what began with another kind of tone generator than comes now.
+    """Refuse a directory, if any, with what began with another kind of tone generator.
 
-    Parameters
-    ----------
-    directory : Path or None
-        None: a new one.
-    board_kind : str
-        One of those above.
-    tell : callable
-        Is told what is gone on with.
-
-    Raises
-    ------
-    HostError
-        It says whose it is, and what to do.
+    `tell` is told what is gone on with.
     """
     for kind in (SESSION, TUNING) if directory is not None else ():
         assert directory is not None
@@ -117,21 +102,10 @@ def check_board_kind(found: Unfinished, board_kind: str) -> None:
 
 
 def check_tuning(directory: Path | None, whose: Identity, tell: Callable[[str], None]) -> None:
-    """Refuse a directory with an unfinished test, or the unfinished tuning of somebody else.
+    """Refuse a directory, if any, with an unfinished test, or the tuning of somebody else.
 
-    Parameters
-    ----------
-    directory : Path or None
-        None: a new one.
-    whose : Identity
-        Of person and fit that are to be tuned, at this computer.
-    tell : callable
-        Is told what is gone on with.
-
-    Raises
-    ------
-    HostError
-        It says whose it is, and what to do.
+    `whose`: of person and fit that are to be tuned, at this computer. `tell` is told what is gone
+    on with.
     """
     if directory is None:
         return

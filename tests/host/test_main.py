@@ -172,51 +172,15 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert complete("pre") == {"prescribe"}
     assert {"--rule", "--ear", "--json"} <= complete("prescribe", "--")
     assert complete("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
+    assert complete("completion", "") == set(SHELLS)
+    for words in (["prescribe", "--rule"], ["completion"]):
+        assert complete(*words, "ses") == set(), "no file is meant there"
     for words in (
         ["report"], ["report", "x", "-o"], ["export"], ["sessions"], ["install-board"],
         ["replay", "--prior"], ["demo", "--audiogram"], ["study", "--audiograms"],
     ):  # fmt: skip
         found = {word.rstrip("/") for word in complete(*words, "ses")}
         assert {"sessions", "session.journal"} <= found, words
-
-
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
-def test_fish_completes_commands_options_choices_and_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["completion", "fish"]) == 0
-    (tmp_path / "gp-pta.fish").write_text(capsys.readouterr().out, encoding="utf-8")
-    (tmp_path / "sessions").mkdir()
-    (tmp_path / "session.journal").touch()
-
-    def complete(line: str) -> dict[str, str]:
-        ask = f"source gp-pta.fish; complete -C {shlex.quote(line)}"
-        done = subprocess.run(
-            ["fish", "--no-config", "-c", ask], cwd=tmp_path, check=True, capture_output=True,
-            text=True, env={**os.environ, "HOME": str(tmp_path)},
-        )  # fmt: skip
-        assert done.stderr == ""
-        pairs = (shown.partition("\t") for shown in done.stdout.splitlines())
-        return {word: words for word, _, words in pairs}
-
-    assert set(complete("gp-pta ")) == set(NAMES)
-    described = {name: words.lower() for name, words in complete("gp-pta rep").items()}
-    assert described == {
-        c.name: f"{c.summary}.".lower() for c in COMMANDS if c.name in ("replay", "report")
-    }
-    assert complete("gp-pta replay --no")["--noise"] == "replay with this response noise"
-    assert complete("gp-pta demo --unsure")["--unsure-half-width"].startswith(
-        "presses a second button, for 'perhaps', so near"
-    )
-    assert set(complete("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
-    assert set(complete("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
-    assert set(complete("gp-pta completion ")) == set(SHELLS)
-    files = {"sessions/", "session.journal"}
-    for line in ("report", "report x -o", "export", "replay --prior", "demo --audiogram"):
-        assert set(complete(f"gp-pta {line} ses")) == files, line
-    for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
-        assert set(complete(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
-    assert complete("gp-pta report demo --kil") == {}, "demo is a name of a file there"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from device.simulator.listener import EARS
+from device.simulator.listener import EARS, Tone
 from firmware_py.board.self_check import YEAR_MIN, was_clock_set
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
@@ -108,7 +108,7 @@ def test_a_simulated_listener_may_wear_the_earphones_the_wrong_way_round(
     add_board_arguments(parser)
     listener = listener_of(parser.parse_args(["--audiogram", "N1,N7", "--earphones", way]))
 
-    heard = {ear: listener.answer("1", ear, 1000.0, 40.0) is not None for ear in EARS}
+    heard = {ear: listener.answer(Tone("1", ear, 1000.0, 40.0)) is not None for ear in EARS}
     assert heard == {"right": not swapped, "left": swapped}
 
 

@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import getpass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +62,6 @@ OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("port", nargs="?", metavar="PORT", help="the firmware's console")
     p.add_argument("--console", metavar="URL", help="the same, as any URL that pyserial knows")
     p.add_argument("-o", "--out", metavar="FILE.toml", type=Path, required=True, help="to write")
@@ -98,7 +98,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and write."""
     today = datetime.datetime.now().astimezone().date()
     return calibrate(arguments, input, print, today, getpass.getpass)
 
@@ -106,13 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 def calibrate(
     arguments: argparse.Namespace, ask: Ask, say: Say, today: datetime.date, ask_secret: Ask
 ) -> int:
-    """Measure and write; the technician is handed in.
-
-    Raises
-    ------
-    HostError
-        If an option is not allowed, or the device does not do its part.
-    """
+    """Measure and write; the technician is handed in."""
     url = _check(arguments)
     try:
         reference = reference_levels(arguments.transducer)
@@ -163,24 +156,24 @@ def _begin_readings(
         words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")
     if words == "new":
         return fresh
-    if readings.transducer != fresh.transducer:
-        raise HostError(
-            f"{place}: the readings are of transducer {readings.transducer!r}, and --transducer is "
-            f"{fresh.transducer!r}"
-        )
-    if readings.vibrator and readings.vibrator != fresh.vibrator:
-        raise HostError(
-            f"{place}: the readings are of vibrator {readings.vibrator!r}, and --vibrator is "
-            f"{arguments.vibrator!r}"
-        )
+    if why := next(_other_things(readings, fresh, arguments), ""):
+        raise HostError(f"{place}: {why}")
     readings.vibrator = fresh.vibrator
-    for name, text in readings.texts.items():
-        if name != OF_BOARD and getattr(arguments, name) not in (None, text):
-            raise HostError(
-                f"{place}: {(TEXTS | OF_VIBRATOR)[name]} of the readings is {text!r}, and "
-                f"--{name.replace('_', '-')} is {getattr(arguments, name)!r}"
-            )
     return readings
+
+
+def _other_things(kept: Readings, fresh: Readings, arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield what the readings that are kept are of, and the options are not."""
+    told = [("transducer", "transducer", kept.transducer, fresh.transducer)]
+    if kept.vibrator:
+        told.append(("vibrator", "vibrator", kept.vibrator, fresh.vibrator))
+    for name, what in (TEXTS | OF_VIBRATOR).items():
+        if name in kept.texts and getattr(arguments, name) is not None:
+            told.append((what, name, kept.texts[name], getattr(arguments, name)))
+    for what, name, before, now in told:
+        if before != now:
+            option = f"--{name.replace('_', '-')}"
+            yield f"the readings are of {what} {before!r}, and {option} is {now!r}"
 
 
 def _check_board(readings: Readings, serial: str, place: Path) -> None:
@@ -259,7 +252,6 @@ def _check(arguments: argparse.Namespace) -> str:
 
 
 def _wrong_loud(loud_dbfs: float, soft_dbfs: float) -> str:
-    """Return what is wrong with a level of the loud tone, and what is allowed; "" if it is not."""
     low_dbfs, high_dbfs = soft_dbfs + APART_MIN_DB, DBFS_LIMITS[1]
     if low_dbfs <= loud_dbfs <= high_dbfs:
         return ""

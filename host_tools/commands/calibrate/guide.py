@@ -26,7 +26,6 @@ from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.terms.route import BY_AIR, LEFT, RIGHT
 from host_tools.commands.console.command import Talk
-from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
 from host_tools.files import write_text
 
@@ -41,7 +40,6 @@ FILE_BYTES_MAX: Final = 1 << 20
 
 
 def kept_beside(output: Path) -> Path:
-    """Return where the readings for a calibration file are kept."""
     return output.with_name(f"{output.name}.readings")
 
 
@@ -60,11 +58,9 @@ class Readings:
 
     @property
     def count(self) -> int:
-        """Return at how many frequencies there are readings."""
         return sum(len(found) for found in self.points.values())
 
     def save(self, path: Path) -> None:
-        """Write them; a file that is there is replaced."""
         points = {
             ear: {str(f): [p.sensitivity_db_spl, p.level_max_db_spl] for f, p in found.items()}
             for ear, found in self.points.items()
@@ -80,7 +76,6 @@ class Readings:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read them; `HostError` if the file is not one of readings."""
         try:
             content = json.loads(content_of(path, FILE_BYTES_MAX).decode(TEXT))
             if content["format"] != FORMAT_VERSION:
@@ -135,16 +130,9 @@ class Instrument:
 
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
-        self._pin = unlock(self._talk, self._ask_secret, self._pin)
+        self._pin = self._talk.unlock(self._ask_secret, self._pin)
 
     def board_serial(self) -> str:
-        """Return the serial number of the tone generator that is measured.
-
-        Raises
-        ------
-        HostError
-            If none answers.
-        """
         told = BOARD_SERIAL.search(self._talk.insist("SYST:VERS?"))
         if told is None or told[1] == "-":
             raise HostError("the tone generator does not answer: nothing can be measured")
@@ -156,13 +144,7 @@ class Instrument:
         self._talk.insist("CAL:NOB")
 
     def play(self, ear: str, frequency_hz: int, level_dbfs: float) -> bool:
-        """Play a tone, and return when it sounds; False if the board's output limit is lower.
-
-        Raises
-        ------
-        HostError
-            If it does not.
-        """
+        """Play a tone, and return when it sounds; False if the board's output limit is lower."""
         self.unlock()
         self._talk.insist(f"CAL:TONE {ear.upper()},{frequency_hz},{level_dbfs:g}")
         until_s = time.monotonic() + BEGIN_TIMEOUT_S
@@ -179,7 +161,6 @@ class Instrument:
         return True
 
     def stop(self) -> None:
-        """End the tone."""
         self._talk.insist("CAL:STOP")
 
 
@@ -196,7 +177,7 @@ def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
             with suppress(HostError):  # it is gone already
                 instrument.stop()
     finally:
-        leave(talk)
+        talk.leave()
 
 
 @dataclass
@@ -215,15 +196,7 @@ class Guide:
     _limits_dbfs: dict[str, float] = field(default_factory=dict, init=False)  # of its ears
 
     def measure(self, reference: ReferenceLevels, forces: ReferenceForces | None = None) -> None:
-        """Measure both ears, and the vibrator, at every frequency that is not measured yet.
-
-        Raises
-        ------
-        QuitError
-            If the technician ends it.
-        HostError
-            If a tone cannot be played.
-        """
+        """Measure both ears, and the vibrator, at every frequency that is not measured yet."""
         for ear in (LEFT, RIGHT):
             self._measure_route(
                 ear,

@@ -14,15 +14,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.console.grammar import header_pattern
+from firmware_py.console.pin import LOCKED, NONE, UNLOCKED
 from firmware_py.platform.ports import Port, PortError
-from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
-from host_tools.commands.console.visit import events_as_found, leave
-from host_tools.devices.device_answers import UNASKED
-from host_tools.devices.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
+from host_tools.devices.device_answers import (
+    CONSOLE_WANTED,
+    IDENTITY,
+    UNASKED,
+    answer_to_hello,
+    hello,
+    told_word,
+)
 from host_tools.devices.patience import Wait
 from host_tools.errors import HostError
 from host_tools.files import user_directory
@@ -50,27 +56,23 @@ PROMPT: Final = "> "
 LINE_BYTES_MAX: Final = 1_000_000  # a result of both ears has some 20,000
 
 QUERY: Final = re.compile(r"\S+\?")
+PIN_HEADER: Final = header_pattern("SYSTem:PIN")
 
 EXIT_DONE: Final = 0
 EXIT_REFUSED: Final = 1
 
 
+def is_pin(line: str) -> bool:
+    """Tell whether a line has, or should have, the PIN: it is kept nowhere."""
+    header = line.strip().removeprefix(":").partition(" ")[0]
+    return PIN_HEADER.fullmatch(header) is not None
+
+
 class Talk:
-    """A conversation with a console; lines that come unasked are shown as they come.
+    """A conversation with a console, at a device or any URL that pyserial knows.
 
-    Parameters
-    ----------
-    port : str or Port
-        What the console is at, a device or any URL that pyserial knows.
-    show : callable
-        Is given every line that came unasked.
-    lost : callable, optional
-        Is called in a thread when the port is gone.
-
-    Raises
-    ------
-    HostError
-        If the port cannot be opened.
+    `show` is given every line that comes unasked; `lost` is called in a thread when the port is
+    gone.
     """
 
     def __init__(
@@ -96,13 +98,7 @@ class Talk:
         self._reader.start()
 
     def wake(self) -> str:
-        """Make sure that it is the firmware that answers; return who it is.
-
-        Raises
-        ------
-        HostError
-            If it is not.
-        """
+        """Make sure that it is the firmware that answers; return who it is."""
         self._write(BEGIN_ANEW)
         while self._next(QUIET_S) is not None:  # what somebody else had asked
             continue
@@ -115,7 +111,6 @@ class Talk:
         raise HostError(f"{self._who_else()}; {CONSOLE_WANTED}")
 
     def _who_else(self) -> str:
-        """Say what answers in place of a firmware, if anything does."""
         if not self._lost:
             self._write(b"\n" + hello())  # the newline ends what a tone generator took for a line
         until_s = time.monotonic() + HELLO_TIMEOUT_S
@@ -129,13 +124,7 @@ class Talk:
         )
 
     def ask(self, line: str) -> list[str]:
-        """Send a line and return its answer; an answer for people has several lines before its OK.
-
-        Raises
-        ------
-        HostError
-            If there is none.
-        """
+        """Send a line and return its answer, which may have several lines before its OK."""
         # Bytes that are not UTF-8 are sent as they were read, and the firmware refuses them.
         self._write(f"{line}\r".encode(errors="surrogateescape"))
         query = QUERY.fullmatch(line.split(maxsplit=1)[0]) is not None
@@ -156,11 +145,6 @@ class Talk:
         """Send lines, up to so many before the first is answered, and yield the answers.
 
         Each line is one that is answered by one line.
-
-        Raises
-        ------
-        HostError
-            If one is not answered.
         """
         sent: deque[str] = deque()
         for line in lines:
@@ -179,13 +163,7 @@ class Talk:
         raise HostError(f"no answer to {line!r} at {self._port.url!r}{self._why()}")
 
     def insist(self, line: str) -> str:
-        """Send a line that has to be done, and return the last line of its answer.
-
-        Raises
-        ------
-        HostError
-            If there is no answer, or it is an error.
-        """
+        """Send a line that has to be done, and return the last line of its answer."""
         answer = self.ask(line)[-1]
         if answer.startswith("ERROR "):
             told = line.split(maxsplit=1)[0]  # not the PIN
@@ -193,13 +171,36 @@ class Talk:
         return answer
 
     def check(self) -> None:
-        """See whether the port is still there; `HostError` if it is gone."""
         if self._lost:
             raise HostError(self._lost)
 
-    def lock(self) -> None:
-        """Lock the console, without waiting for an answer."""
-        self._write(b"SYST:LOCK\r")
+    def unlock(self, ask_secret: Callable[[str], str], known: str = "") -> str:
+        """Enter the operator's PIN, if the firmware wants it; return what was entered.
+
+        `ask_secret` asks a question, and returns what is typed and not shown; `known` is the PIN,
+        if it was asked for before.
+        """
+        if told_word("SYST:PIN?", self.insist("SYST:PIN?"), (NONE, LOCKED, UNLOCKED)) != LOCKED:
+            return known
+        known = known or ask_secret("operator's PIN: ").strip()
+        self.insist(f"SYST:PIN {known}")
+        return known
+
+    @contextmanager
+    def events_as_found(self) -> Iterator[None]:
+        """Leave SYST:EVEN as it was found."""
+        found = told_word("SYST:EVEN?", self.insist("SYST:EVEN?"), ("ON", "OFF"))
+        try:
+            yield
+        finally:
+            with suppress(HostError):  # it is gone already
+                self.insist(f"SYST:EVEN {found}")
+
+    def leave(self) -> None:
+        """Lock the console for whoever comes next, without waiting for an answer, and hang up."""
+        with suppress(HostError):  # it is gone already
+            self._write(b"SYST:LOCK\r")
+        self.close()
 
     def close(self) -> None:
         self._stop.set()
@@ -257,7 +258,6 @@ class Talk:
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("port", metavar="PORT", help="the console's serial port, or a URL of pyserial")
     p.add_argument(
         "--until",
@@ -269,37 +269,26 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Talk until there are no more lines."""
-    follow = _Follow(arguments.until)
-    talk = Talk(arguments.port, follow.show)
+    wanted, come = arguments.until, threading.Event()
+
+    def tell(line: str) -> None:
+        say_wrapped(line)
+        if wanted in line:  # before the last line, too
+            come.set()
+
+    talk = Talk(arguments.port, tell)
     try:
         identity = talk.wake()
-        with events_as_found(talk) if arguments.until else nullcontext():
+        with talk.events_as_found() if wanted else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
                 say(identity, "HELP lists the commands; ^D ends")
                 return converse(talk, lines_of_people(talk))
             code = converse(talk, lines_of_a_script())
-            follow.wait(talk)
+            while wanted and not come.wait(POLL_S):
+                talk.check()
             return code
     finally:
-        leave(talk)
-
-
-class _Follow:
-    # Shows unasked lines, and waits for one with some words; those before the wait count as well.
-
-    def __init__(self, words: str) -> None:
-        self._words = words
-        self._come = threading.Event()
-
-    def show(self, line: str) -> None:
-        say_wrapped(line)
-        if self._words and self._words in line:
-            self._come.set()
-
-    def wait(self, talk: Talk) -> None:
-        while self._words and not self._come.wait(POLL_S):
-            talk.check()
+        talk.leave()
 
 
 def converse(talk: Talk, lines: Iterable[str]) -> int:
@@ -316,20 +305,12 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
 
 
 def lines_of_a_script() -> Iterator[str]:
-    """Return the lines of standard input."""
     if isinstance(sys.stdin, io.TextIOWrapper):  # the firmware refuses what is not UTF-8
         sys.stdin.reconfigure(errors="surrogateescape")
     return (line.rstrip("\r\n") for line in sys.stdin)
 
 
 def lines_of_people(talk: Talk) -> Iterator[str]:
-    """Return what somebody types, until the end of file.
-
-    Raises
-    ------
-    HostError
-        If the port is found to be gone when ^C takes back what was typed.
-    """
     typed, hidden, around = _prompts(talk)
     with around:
         while True:
@@ -354,10 +335,11 @@ def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
 
         return lambda: input(PROMPT), lambda: getpass("PIN: "), nullcontext()
 
-    from host_tools.commands.console.prompt import completer, history
+    from host_tools.commands.console.prompt import CommandCompleter, history, words_of
 
     session: PromptSession[str] = PromptSession(
-        history=history(history_path()), completer=completer(words_of(talk.ask("HELP")))
+        history=history(history_path(), is_pin),
+        completer=CommandCompleter(words_of(talk.ask("HELP"))),
     )
     secret: PromptSession[str] = PromptSession()
     return (
@@ -368,5 +350,4 @@ def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
 
 
 def history_path() -> Path:
-    """Return where the history is kept: the user's data directory."""
     return user_directory("XDG_DATA_HOME", ".local/share") / "gp-pta" / "console-history"

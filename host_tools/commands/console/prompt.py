@@ -1,22 +1,21 @@
 """What needs prompt_toolkit: completion and history of `gp-pta console`. Imported by it alone."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from host_tools.commands.console.lines import is_pin, tells_of_somebody, values_by_name
+OF_A_PERSON: Final = re.compile(r"\b(?:ID|AGE|SEX)\s*=", re.IGNORECASE)
 
 
 class CommandCompleter(Completer):
-    """Completes the header of a command, shows its arguments, and completes those with names.
+    """Completes headers of commands, shows their arguments, and completes those with names.
 
-    Parameters
-    ----------
-    words : mapping
-        Headers in their short form, each with words about it.
+    `words`: headers in their short form, each with words about it.
     """
 
     def __init__(self, words: Mapping[str, str]) -> None:
@@ -51,22 +50,43 @@ class CommandCompleter(Completer):
 class DiscreetHistory(FileHistory):
     """A history that keeps no PIN, and nothing of a person: the next operator leafs through it."""
 
+    def __init__(self, path: Path, is_pin: Callable[[str], bool]) -> None:
+        super().__init__(str(path))
+        self._is_pin = is_pin
+
     def append_string(self, string: str) -> None:
-        """Keep a line, unless it has the PIN, or says who is tested."""
-        if not is_pin(string) and not tells_of_somebody(string):
+        if not self._is_pin(string) and not OF_A_PERSON.search(string):
             super().append_string(string)
 
 
-def completer(words: Mapping[str, str]) -> Completer:
-    """Return what completes the commands that a HELP lists."""
-    return CommandCompleter(words)
-
-
-def history(path: Path) -> History:
+def history(path: Path, is_pin: Callable[[str], bool]) -> History:
     """Return the history kept in a file, or one for this time only if there can be none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
     except OSError:
         return InMemoryHistory()
-    return DiscreetHistory(str(path))
+    return DiscreetHistory(path, is_pin)
+
+
+def words_of(help_lines: Sequence[str]) -> dict[str, str]:
+    """Return the commands that a HELP lists, in their short form, each with its words.
+
+    What a firmware lists is what it can do: nothing here has to be changed with it.
+    """
+    words = {}
+    for line in help_lines:
+        usage, _, meaning = line.partition("  ")
+        header = usage.split(" ")[0]
+        form = re.fullmatch(r"(?:\*?[A-Z][A-Za-z]*)(?::[A-Z][A-Za-z]*)*\??", header)
+        if form and header not in ("OK", "Capitals"):
+            short = re.sub("[a-z]", "", header)
+            words[short] = f"{usage.removeprefix(header).strip()}  {meaning.strip()}".strip()
+    return words
+
+
+def values_by_name(about: str) -> dict[str, list[str]]:
+    """Return the arguments NAME=VALUE of a command that `words_of` gives, each with its values."""
+    usage = about.partition("  ")[0]
+    named = re.findall(r"\[,?([A-Z]+)=([^\]]+)\]", usage)
+    return {name: form.split("|") if "|" in form else [] for name, form in named}

@@ -75,7 +75,6 @@ def modules(last: str = MAIN) -> dict[str, str]:
 
 
 def exports_of(source: str) -> list[str]:
-    """Return the names that a module exports."""
     return [name for _, name in _EXPORT.findall(source)]
 
 
@@ -93,7 +92,6 @@ def _program() -> str:
 
 
 def _bare(found: re.Match[str]) -> str:
-    """Return a piece of a script with no space that it does without."""
     if found["space"]:
         return "\n" if "\n" in found["space"] else " "
     return found["kept"] or found["sign"] or ""

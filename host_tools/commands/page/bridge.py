@@ -24,7 +24,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 from firmware_py.platform.ports import Port, PortError
 from host_tools.commands.page.strangers import (
     WRONG_ADDRESS,
-    Once,
+    once,
     own_faults,
     visitors,
     why_closed,
@@ -73,30 +73,18 @@ class End(NamedTuple):
 class Bridge:
     """A server for one page and one port, used in a `with` statement.
 
-    Parameters
-    ----------
-    url : str
-        The port of the device's console.
-    page : str
-        The page.
-    tell : callable
-        Is given what happens, in words.
-    listen : int
-        The port to listen at; 0: any that is free.
-
-    Raises
-    ------
-    OSError
-        Nothing can listen there.
+    It bridges the `url` of the device's console, says in words what happens by `tell`, and listens
+    at the port `listen`, or at any that is free; `OSError` if nothing can.
     """
 
     def __init__(self, url: str, page: str, tell: Callable[[str], None], listen: int = 0) -> None:
         self._url = url
         self._page = page.encode()
+        self._headers = HEADERS | {"Content-Length": str(len(self._page)), "Connection": "close"}
         self._tell = tell
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._taken = threading.Lock()
-        self._tell_of_strangers = Once(tell)
+        self._tell_of_strangers = once(tell)
         self._server: Server = serve(
             self._serve, HOST, listen,
             process_request=self._answer, compression=None, max_size=MESSAGE_BYTES_MAX,
@@ -105,14 +93,13 @@ class Bridge:
             create_connection=visitors(self._tell_of_strangers),
         )  # fmt: skip
         if os.name == "posix":  # every socket that it accepts has this, too
-            limit = _timeval(SEND_S)
+            limit = struct.pack("@ll", int(SEND_S), round(1e6 * (SEND_S % 1.0)))
             self._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._at = self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def address(self) -> str:
-        """Return the address of the page, token and all."""
         return f"{self._origin}/{self._token}/"
 
     @property
@@ -133,7 +120,7 @@ class Bridge:
             self._tell_of_strangers(WRONG_ADDRESS)
             return connection.respond(http.HTTPStatus.FORBIDDEN, NOT_HERE)
         if self._is(request.path, f"/{self._token}/"):
-            return Response(200, "OK", Headers(HEADERS | _length(self._page)), self._page)
+            return Response(200, "OK", Headers(self._headers), self._page)
         is_console = self._is(request.path, f"/{self._token}/{CONSOLE}")
         if is_console and request.headers.get_all("Origin") == [self._origin]:
             return None
@@ -188,14 +175,5 @@ class Bridge:
                     port.write(typed)
 
 
-def _length(content: bytes) -> dict[str, str]:
-    return {"Content-Length": str(len(content)), "Connection": "close"}
-
-
-def _timeval(seconds: float) -> bytes:
-    return struct.pack("@ll", int(seconds), round(1e6 * (seconds % 1.0)))
-
-
 def _reason(error: Exception) -> str:
-    """Return why, as long as a closing frame may be."""
     return str(error).encode()[:REASON_BYTES_MAX].decode(errors="ignore")

@@ -15,6 +15,7 @@ from host_tools.devices.simulation import (
     add_routes_argument,
     check_board,
     check_place,
+    unusual,
 )
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -50,7 +51,6 @@ POLL_S: Final = 0.5
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument(
         "port", metavar="PORT", nargs="?",
         help="serve the page, and bridge this port of the device's console, or a URL of pyserial",
@@ -69,7 +69,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def _add_simulated(p: Options) -> None:
-    """Add the options that describe the simulated device."""
     add_listener_arguments(p)
     add_routes_argument(p)
     p.add_argument(
@@ -82,7 +81,6 @@ def _add_simulated(p: Options) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page, or serve it until interrupted."""
     from host_tools.commands.page.assemble import page  # with the firmware's table of commands
     from host_tools.commands.page.knowledge import lacking
 
@@ -93,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_board(arguments)
         check_place(arguments, arguments.data, say_aside)
     else:
-        _refuse_simulated(arguments)
+        for option in unusual(_add_simulated, arguments):
+            raise HostError(f"{option} is an option of --simulated, which is not there")
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
         for language in LANGUAGES:
@@ -107,16 +106,6 @@ def run(arguments: argparse.Namespace) -> int:
     need(f"gp-pta page {what}", *NEEDS["PORT"], use="page PORT")
     _serve(arguments, page())
     return 0
-
-
-def _refuse_simulated(arguments: argparse.Namespace) -> None:
-    """Refuse what describes a simulated device where there is none."""
-    p = argparse.ArgumentParser(add_help=False)
-    _add_simulated(p)
-    for name, usual in vars(p.parse_args([])).items():
-        if getattr(arguments, name) != usual:
-            option = f"--{name.replace('_', '-')}"
-            raise HostError(f"{option} is an option of --simulated, which is not there")
 
 
 def _serve(arguments: argparse.Namespace, html: str) -> None:

@@ -122,7 +122,6 @@ def sentences_of(language: str) -> dict[str, str]:
 
 
 def codes_of_rows() -> list[str]:
-    """Return the codes of reasons and rows that the page says."""
     tables = catalogue_of(ENGLISH).tables
     left_out = {code.word for code in UNSHOWN}
     codes = (code for place in OF_ROWS for code in tables[place] if code not in left_out)

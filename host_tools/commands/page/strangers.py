@@ -29,27 +29,19 @@ HALF: Final = "stream ends after"
 NOTHING: Final = f"{HALF} 0 bytes"
 
 
-class Once:
-    """Tells a sentence the first time only.
+def once(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what tells a sentence the first time only."""
+    told: set[str] = set()
+    lock = threading.Lock()
 
-    Parameters
-    ----------
-    tell : callable
-        Is given a sentence.
-    """
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-        self._told: set[str] = set()
-        self._lock = threading.Lock()
-
-    def __call__(self, words: str) -> None:
-        """Tell it, if it was not told before."""
-        with self._lock:
-            is_new = words not in self._told
-            self._told.add(words)
+    def tell_once(words: str) -> None:
+        with lock:
+            is_new = words not in told
+            told.add(words)
         if is_new:
-            self._tell(words)
+            tell(words)
+
+    return tell_once
 
 
 def visitors(tell: Callable[[str], None]) -> type[ServerConnection]:
@@ -59,7 +51,6 @@ def visitors(tell: Callable[[str], None]) -> type[ServerConnection]:
         """A connection whose visitor is judged when it should have been let in."""
 
         def handshake(self, *args: Any, **kwargs: Any) -> None:
-            """Let it in, or tell why not."""
             try:
                 super().handshake(*args, **kwargs)
             finally:
@@ -85,7 +76,6 @@ def _judgement(visitor: ServerConnection) -> str | None:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return what it all began with."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -8,7 +8,7 @@ import pytest
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.image import ImageError, find_image
 from device.tone_generator import synthesis
-from host_tools.devices.emulated_board import installed_pico
+from host_tools.devices.board_program import installed_pico
 from tests.device.emulator.bench import MS, RIGHT_PIN, SETTINGS, TONE, Bench, at_the_repl
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-installed")]

@@ -15,7 +15,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from device.simulator.listener import SimulatedListener
 from device.tone_generator.settings import Settings
-from host_tools.devices.emulated_board import SETTINGS
+from host_tools.devices.board_program import EMULATED as SETTINGS
 from tests.link.example import TONE, write
 
 HZ = 1000.0

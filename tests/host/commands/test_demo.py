@@ -12,8 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -24,21 +26,20 @@ from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.outcomes import MaskingMark, Outcome
-from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.results import SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from host_tools.commands import demo as demo_module
 from host_tools.commands.replay.what_if import BONE_LEFT_OUT, Comparison, Supposition
 from host_tools.commands.replay.what_if_picture import comparison_sheet
 from host_tools.devices import live
-from host_tools.devices.emulated_board import installed_pico
-from host_tools.devices.processes import Operator
+from host_tools.devices.board_program import installed_pico
 from host_tools.errors import HostError
 from host_tools.main import main, parser
 from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
-from tests.host.journals import GpPta
+from tests.host.journals import BOTH, GpPta
 from tests.said import reason_words
 
 REPO: Final = Path(__file__).parents[3]
@@ -51,6 +52,7 @@ class Said(NamedTuple):
 
 
 Demo = Callable[..., Said]
+JOURNAL: Final = "session-000001.journal"
 ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)
 
 
@@ -95,7 +97,7 @@ def test_both_ears_are_measured_well_with_few_tones_and_replayed_and_it_is_said_
     assert summary["replay_identical"] is True
     assert summary["rmse_db"] < 4.0
     journal = Path(summary["journal"])
-    assert journal == tmp_path / "session-000001.journal"
+    assert journal == tmp_path / JOURNAL
     ears = result_of(journal)["ears"]
     assert {ear["ear"] for ear in ears} == {"left", "right"}
     assert max(ear["tones"] for ear in ears) <= 48
@@ -170,61 +172,42 @@ def check_that_another_model_is_given_air_alone(journal: Path) -> None:
     assert BONE_LEFT_OUT in same.as_json()["remarks"]
 
 
-@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize(("tones_masked", "wanted"), [(4, (35.0, 45.0)), (0, (25.0, 25.0))])
 def test_by_bone_there_is_the_better_cochlea_to_find_unless_noise_is_in_the_other(
-    masked: bool,
+    tones_masked: int, wanted: tuple[float, float]
 ) -> None:
-    by_air = {"right": Audiogram((500.0, 4000.0), (60.0, 70.0)), "left": flat(20.0)}
+    by_air = {
+        "right": Audiogram((500.0, 4000.0), (60.0, 70.0)), "left": Audiogram((1000.0,), (20.0,)),
+    }  # fmt: skip
     head = Head({"right": 25.0}, skull_attenuation_db=5.0)
     found = [
         ThresholdResult(hz, Outcome.MEASURED, 30.0, 1.0, 28.0, 32.0, None)
         for hz in (250, 500, 4000)
     ]
-    ear = EarResult(
-        Route("right", BONE),
-        Outcome.MEASURED,
-        (),
-        (*found,),
-        9,
-        5,
-        0,
-        0,
-        0,
-        0,
-        None,
-        0.0,
-        tones_masked=4 * masked,
-    )
+    (ear, *_) = recorded_result(BOTH).result.ears
+    ear = replace(ear, route=Route("right", BONE), thresholds=(*found,), tones_masked=tones_masked)
     truth = demo_module.truth_of(ear, by_air, head)
-    wanted = (35.0, 45.0) if masked else (25.0, 25.0)
     assert (truth.frequencies_hz, truth.thresholds_db_hl) == ((500.0, 4000.0), wanted)
 
 
-def flat(level_db_hl: float) -> Audiogram:
-    return Audiogram((1000.0,), (level_db_hl,))
+def answer(route: Route, at_s: float) -> Trial:
+    return Trial(1, route, "measure", 1000.0, 30.0, True, int(1e6 * at_s), None)
 
 
 def test_a_machine_that_is_too_slow_for_the_speed_is_named_before_the_listener_is() -> None:
-    def every(seconds: float) -> list[Trial]:
-        return [
-            Trial(n, Route("right"), "measure", 1000.0, 40.0, True, int(n * seconds * 1e6), None)
-            for n in range(1, 20)
-        ]
+    def words(seconds: float, speed: float) -> str:
+        answers = [answer(Route("right"), n * seconds) for n in range(1, 20)]
+        return demo_module.lag_words(answers, speed)
 
-    lag_words = demo_module.lag_words
-    assert "too slow for speed 200: a tone took 9 s" in lag_words(every(8.8), 200.0)
-    assert lag_words(every(8.8), 40.0) == "", "a listener may take so long"
-    assert lag_words(every(2.3), 200.0) == lag_words([], 200.0) == ""
+    assert "too slow for speed 200: a tone took 9 s" in words(8.8, 200.0)
+    assert words(8.8, 40.0) == "", "a listener may take so long"
+    assert words(2.3, 200.0) == demo_module.lag_words([], 200.0) == ""
 
 
 def test_what_passes_before_an_answer_is_of_its_route() -> None:
-    def answer(route: Route, at_us: int) -> Trial:
-        return Trial(1, route, "measure", 1000.0, 30.0, True, at_us, None)
-
-    right = Route("right"), Route("right", BONE)
-    answers = [answer(right[by], at_us) for by, at_us in ((0, 2_000_000), (1, 14_500_000))]
-    again = answer(right[0], 16_000_000)
-    assert demo_module.seconds_by([*answers, again]) == {"air": 3.5, "bone": 12.5}
+    air, bone = Route("right"), Route("right", BONE)
+    answers = [answer(air, 2.0), answer(bone, 14.5), answer(air, 16.0)]
+    assert demo_module.seconds_by(answers) == {"air": 3.5, "bone": 12.5}
     assert demo_module.seconds_by([]) == {}
 
 
@@ -232,7 +215,6 @@ ENDS = ("low", "high")
 
 
 def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
-    """Check that it is said why each ear ended, and how sure it is; in a pipe without colours."""
     for ear in ears:
         # As the device tells it: within the limits of the test.
         ends = [
@@ -249,32 +231,24 @@ def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
     assert "\x1b" not in done.stdout, "there are no colours in a pipe"
 
 
-def test_on_a_terminal_ears_and_the_calibration_have_their_colours(
-    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    said = demo("--audiogram", "S2", "--out", tmp_path).stdout
-    for ear, colour in {"right": 31, "left": 34}.items():
-        assert f"\x1b[1;{colour}m{ear:<5}\x1b[0m " in said, "of an answer"
-        assert f"\x1b[1;{colour}m{ear} ear measured\x1b[0m: " in said
-        assert f"\x1b[1;{colour}m{ear} ear, " in said
-    assert "\x1b[1;31mO\x1b[0m" in said
-    assert "\x1b[1;34mX\x1b[0m" in said
-    assert "\x1b[32mCALIBRATED (simulated board)\x1b[0m\n" in said
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """Return what has a recorded session, of which so many bytes are there, be measured."""
 
+    def have(size: int | None) -> None:
+        def measure(arguments: object, data: Path, screen: object) -> tuple[SessionResult, bool]:
+            (data / JOURNAL).write_bytes(BOTH.read_bytes()[:size])
+            return recorded_result(BOTH).result, True
 
-def test_a_picture_that_cannot_be_written_in_the_end_is_named(demo: Demo, tmp_path: Path) -> None:
-    silent = ("--ear", "left", "--lapse-rate", "1")
-    done = demo(*silent, "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
+        monkeypatch.setattr(demo_module, "_measure", measure)
 
-    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
+    return have
 
 
 def test_without_openmha_an_aid_is_fitted_and_it_is_said_first_that_nobody_tunes_it(
-    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: Callable[..., None]
 ) -> None:
+    recorded(None)
     monkeypatch.setenv("GP_PTA_OPENMHA", str(tmp_path / "none"))
     monkeypatch.setenv("COLUMNS", "500")
     done = demo("--fit", "--out", tmp_path)
@@ -284,37 +258,52 @@ def test_without_openmha_an_aid_is_fitted_and_it_is_said_first_that_nobody_tunes
     assert first.startswith(f"--fit prescribes and does not tune: {why}")
     assert last.startswith(f"NAL-R prescribes; in {tmp_path}: aid.fit, fit.svg; nobody tunes it: ")
     assert "tuning" not in json.loads(summary)
-    aid = read_fit(tmp_path / "aid.fit")
-    assert {ear.ear for ear in aid.ears} == {"left", "right"}
+    assert {ear.ear for ear in read_fit(tmp_path / "aid.fit").ears} == {"left", "right"}
     assert (tmp_path / "fit.svg").read_text("utf-8").startswith("<svg ")
     assert not [*tmp_path.glob("tun*")]
+
+
+def test_a_picture_that_cannot_be_written_in_the_end_is_named(
+    demo: Demo, own_temporary: Path, recorded: Callable[..., None]
+) -> None:
+    recorded(None)
+    done = demo("--picture", "/proc/x.svg", code=2)
+    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
 
 
 @pytest.mark.parametrize(("terminal", "columns"), [(True, 60), (True, 200), (False, 60)])
 def test_a_picture_is_as_wide_as_the_screen_and_a_pipe_has_no_colours(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool, columns: int
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setenv("TTY_COMPATIBLE", "1" if terminal else "0")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    of_screen = {"COLUMNS": columns, "TTY_COMPATIBLE": int(terminal), "TERM": "xterm"}
+    for name, value in of_screen.items():
+        monkeypatch.setenv(name, str(value))
     picture = tmp_path / "screen.svg"
     said = demo("--ear", "left", "--lapse-rate", "1", "--out", tmp_path, "--picture", picture)
     lines = re.sub(r"\x1b\[[\d;]*m", "", said.stdout).splitlines()[:-1]  # the last is JSON
     wide = min(columns, demo_module.PICTURE_COLUMNS) if terminal else demo_module.PICTURE_COLUMNS
     assert 40 < max(map(len, lines)) <= wide
     assert ("\x1b" in said.stdout) == terminal
+    assert ("\x1b[1;34mleft ear no-response" in said.stdout) == terminal
     shown = html.unescape(re.sub("<[^>]*>", "", picture.read_text("utf-8"))).split()
     assert set("".join(lines).split()[:20]) <= {*shown}
 
 
-def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
-    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
+    demo: Demo, own_temporary: Path
+) -> None:
     done = demo("--ear", "left", "--lapse-rate", "1")
     journal = Path(summary_of(done)["journal"])
 
-    assert journal.is_relative_to(tmp_path)
+    assert journal.is_relative_to(own_temporary)
     assert replay_journal(journal).code == IDENTICAL
     assert summary_of(done)["rmse_db"] is None, "nobody answered"
     assert "no tone was ever answered: check earphones and button" in done.stdout
@@ -322,35 +311,12 @@ def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
 
 
 def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    demo: Demo, own_temporary: Path, recorded: Callable[..., None]
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    golden = REPO / "tests" / "golden" / "left-ear-s2.journal"
-
-    def measure(arguments: object, data: Path, screen: object) -> tuple[SessionResult, bool]:
-        (data / "session-000001.journal").write_bytes(golden.read_bytes()[:9000])
-        return recorded_result(golden).result, True
-
-    monkeypatch.setattr("host_tools.commands.demo._measure", measure)
-    assert main(["demo", "--json"]) == 3
-    (kept,) = tmp_path.glob("*/session-000001.journal")
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["journal"] == str(kept)
-
-
-class FakeOperator:
-    """Takes what is typed, and refuses one line."""
-
-    def __init__(self, refused: str = "") -> None:
-        self.typed: list[str] = []
-        self.refused = refused
-
-    def greet(self) -> str:
-        return "state=idle"
-
-    def ask(self, line: str) -> str:
-        self.typed.append(line)
-        return 'ERROR -224,"no"' if line == self.refused else "OK"
+    recorded(9000)
+    summary = summary_of(demo(code=3))
+    (kept,) = own_temporary.glob(f"*/{JOURNAL}")
+    assert summary["journal"] == str(kept)
 
 
 def test_what_the_emulated_board_lacks_is_named(
@@ -373,15 +339,18 @@ def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPa
 
 
 def begin(*options: str, refused: str = "") -> list[str]:
-    operator = FakeOperator(refused)
+    """Return what is typed to begin a test; one line is refused."""
+    typed: list[str] = []
+
+    def ask(line: str) -> str:
+        typed.append(line)
+        return 'ERROR -224,"no"' if line == refused else "OK"
+
+    operator: Any = SimpleNamespace(greet=lambda: "state=idle", ask=ask)
     arguments = parser().parse_args(["demo", *options])
-    live.begin(
-        cast(Operator, operator),
-        arguments,
-        demo_module._settings(arguments),
-        demo_module._screen(None),
-    )
-    return operator.typed
+    settings, screen = demo_module._settings(arguments), demo_module._screen(None)
+    live.begin(operator, arguments, settings, screen)
+    return typed
 
 
 @pytest.mark.parametrize(
@@ -410,7 +379,6 @@ def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -
 
 
 def check_kills(done: Said, two_buttons: bool) -> None:
-    """Check what came of one whose firmware was killed three times."""
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3
@@ -438,12 +406,9 @@ def test_a_firmware_with_two_buttons_that_is_killed_now_and_then(
     check_kills(done, two_buttons=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("routes", "until"),
-    [
-        ("air", ANSWER),
-        pytest.param("air,bone", re.compile("put the bone vibrator"), marks=pytest.mark.thorough),
-    ],
+    ("routes", "until"), [("air", ANSWER), ("air,bone", re.compile("put the bone vibrator"))]
 )
 def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(
     routes: str, until: re.Pattern[str], demo: Demo, tmp_path: Path
@@ -459,7 +424,7 @@ def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(
         killed.kill()
     assert len(children) == 2, "simulator and firmware"
     wait_for_the_end_of(children)
-    journal = tmp_path / "session-000001.journal"
+    journal = tmp_path / JOURNAL
     recorded = read_journal(journal).records
     assert len(recorded) > 5
 
@@ -530,4 +495,4 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         os.killpg(interrupted.pid, signal.SIGINT)  # as a terminal does
         _, words = interrupted.communicate(timeout=WAIT_S_MAX)
     assert (interrupted.returncode, words) == (130, "")
-    assert replay_journal(tmp_path / "session-000001.journal").differences == []
+    assert replay_journal(tmp_path / JOURNAL).differences == []

@@ -27,7 +27,7 @@ from host_tools.devices.board_program import (
     installed_files,
     with_what_stays,
 )
-from host_tools.devices.greeting import BOARD_WANTED
+from host_tools.devices.device_answers import BOARD_WANTED
 from host_tools.devices.raw_repl import deflate
 from host_tools.errors import HostError
 from tests.console.instrument import Recorder, connect
@@ -246,24 +246,21 @@ def test_a_pico_2_is_refused_by_name() -> None:
     assert told == []
 
 
-def test_a_board_that_answers_hello_is_there() -> None:
-    answer = encode(1, "ok", (("wire", 1), ("board", "pico"), ("version", "1")))
-    with a_peer(lambda come: b"garbage\n" + answer if b"hello" in come else b"") as port:
-        assert _greet(port, 5.0) == decode(answer)[2]
+HELLO = encode(1, "ok", (("wire", 1), ("board", "pico"), ("version", "1")))
 
 
-def test_a_board_that_refuses_hello_is_told() -> None:
-    answer = encode(1, "error", (("code", "version"), ("wire", 2)))
-    with (
-        a_peer(lambda come: answer if b"hello" in come else b"") as port,
-        pytest.raises(HostError, match=r"installed, but refused hello: version"),
-    ):
-        _greet(port, 5.0)
-
-
-def test_a_board_that_says_nothing_is_told() -> None:
-    with (
-        a_peer() as port,
-        pytest.raises(HostError, match=r"did not answer within 0\.2 s of its start"),
-    ):
-        _greet(port, 0.2)
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"garbage\n" + HELLO, ""),
+        (encode(1, "error", (("code", "version"), ("wire", 2))), "refused hello: version"),
+        (b"", r"did not answer within 0\.2 s of its start"),
+    ],
+)
+def test_a_board_that_has_started_answers_hello_or_not(answer: bytes, words: str) -> None:
+    with a_peer(lambda come: answer if b"hello" in come else b"") as port:
+        if not words:
+            assert _greet(port, 5.0) == decode(HELLO)[2]
+            return
+        with pytest.raises(HostError, match=f"was installed, but {words}"):
+            _greet(port, 0.2 if not answer else 5.0)

@@ -7,7 +7,8 @@ import sys
 import tempfile
 import time
 import wave
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -56,33 +57,39 @@ class Heard:
     answers: list[dict[str, Any]] = field(default_factory=list)
 
 
+@contextmanager
+def a_board(wav: Path) -> Iterator[tuple[Any, int]]:
+    """Give the computer's board, which plays into a file, and where its keys are typed."""
+    output = WavOutput(wav)
+    keys, press = os.pipe()
+    yield LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1), press
+    output.close()
+    os.close(keys)
+    os.close(press)
+
+
 @pytest.fixture(scope="module")
 def first_tones(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     """The first tones of a test of a listener who presses space for what is above a level."""
     data = tmp_path_factory.mktemp("listen")
     found = Heard(data / "played.wav", data / "session-000001.journal")
-    keys, press = os.pipe()
-    output = WavOutput(found.wav)
-    # The computer's board in virtual time: what it plays lasts as long on any machine.
-    board: Any = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
-    world = World(data, board=board)
-    world.begin(Settings(ears="right", seed=3, level_max_db_hl=90.0))
-    told = 0
-    while len(found.answers) < TONES:
-        world.step()
-        for what, about in world.told[told:]:
-            told += 1
-            if what == "tone":
-                found.asked.append(about)
-                if about["level_db_hl"] >= THRESHOLD_DB_HL:
-                    world.run(WHOLE_PULSE_US)
-                    os.write(press, b" ")
-            elif what == "answer" and about["purpose"] != Purpose.CATCH:
-                found.answers.append(about)
-    world.close()
-    output.close()
-    os.close(keys)
-    os.close(press)
+    # In virtual time: what the board plays lasts as long on any machine.
+    with a_board(found.wav) as (board, press):
+        world = World(data, board=board)
+        world.begin(Settings(ears="right", seed=3, level_max_db_hl=90.0))
+        told = 0
+        while len(found.answers) < TONES:
+            world.step()
+            for what, about in world.told[told:]:
+                told += 1
+                if what == "tone":
+                    found.asked.append(about)
+                    if about["level_db_hl"] >= THRESHOLD_DB_HL:
+                        world.run(WHOLE_PULSE_US)
+                        os.write(press, b" ")
+                elif what == "answer" and about["purpose"] != Purpose.CATCH:
+                    found.answers.append(about)
+        world.close()
     return found
 
 
@@ -186,17 +193,12 @@ def test_the_journal_has_the_time_at_which_a_tone_is_in_the_file(first_tones: He
 
 
 def test_it_falls_silent_when_the_host_has(tmp_path: Path) -> None:
-    output = WavOutput(tmp_path / "played.wav")
-    keys, press = os.pipe()
-    board = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
-    board.receive(encode(1, "hello", (("wire", 1), ("host", "0000000a"))), 0)
-    loud = {**TONE, "dbfs": "-29.99"}
-    board.receive(encode(2, "tone", loud) + encode(3, "tone", TONE), 1000)
-    for now_ms in range(0, 1500, 5):
-        board.advance(1000 * now_ms + 1000)
-    output.close()
-    os.close(keys)
-    os.close(press)
+    with a_board(tmp_path / "played.wav") as (board, _):
+        board.receive(encode(1, "hello", (("wire", 1), ("host", "0000000a"))), 0)
+        loud = {**TONE, "dbfs": "-29.99"}
+        board.receive(encode(2, "tone", loud) + encode(3, "tone", TONE), 1000)
+        for now_ms in range(0, 1500, 5):
+            board.advance(1000 * now_ms + 1000)
     answers = [decode(line)[1:] for line in board.transmit().splitlines(keepends=True)]
     sounding = np.flatnonzero(samples_of(tmp_path / "played.wav")[:, EARS["left"]])
 
@@ -294,17 +296,8 @@ def test_a_high_limit_is_climbed_to_and_ends_where_nobody_asks_for_more(
     limit_dbfs: float, keys: list[bytes], played_dbfs: list[float], found_dbfs: float
 ) -> None:
     played: list[tuple[int, float]] = []
-
-    class Typed:
-        def keys(self, _wait_s: float | None) -> bytes:
-            return keys.pop(0)
-
-    class Played:
-        def play(self, ear: int, _hz: float, level_dbfs: float, _times: tuple[int, ...]) -> None:
-            played.append((ear, level_dbfs))
-
-    output: Any = Played()
-    keyboard: Any = Typed()
+    output: Any = SimpleNamespace(play=lambda ear, _hz, level, _times: played.append((ear, level)))
+    keyboard: Any = SimpleNamespace(keys=lambda _wait_s: keys.pop(0))
     assert climb(output, keyboard, limit_dbfs, lambda _seconds: None) == found_dbfs
     assert played == [(ear, level) for level in played_dbfs for ear in (0, 1)]
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -22,7 +23,6 @@ from firmware_py.comparisons.space import Setting
 from firmware_py.journal import read_journal
 from host_tools.commands import fitting
 from host_tools.commands.replay.tuning import replay_tuning_journal
-from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.device.hearing_aid.refused import python_without_networks
@@ -100,7 +100,6 @@ def _child_with(words: str, parent: int) -> int:
 
 
 def check_the_whole_way(code: int, out: str, data: Path) -> None:
-    """Check what a demonstration said, and left there, that went on to the hearing aid."""
     assert code == 0, out
     tuning = json.loads(out.splitlines()[-1])["tuning"]
     assert tuning["replay_identical"]
@@ -115,30 +114,15 @@ def check_the_whole_way(code: int, out: str, data: Path) -> None:
     assert records[0]["settings"]["fit"]
 
 
-class AidWithoutEngine(HearingAidProcess):
-    """The port of an aid that is in this process."""
-
-    port = "/dev/hearing-aid"
-
-    def __init__(self, *_: object) -> None:
-        """Start nothing."""
-
-    def work_s(self) -> float:
-        return 0.0
-
-    def check(self) -> None:
-        """It is there."""
-
-    def end(self) -> None:
-        """There is nothing to end."""
-
-
 @pytest.mark.thorough
 @pytest.mark.usefixtures("benches")
 def test_the_whole_way_in_one_command_with_an_aid_that_plays_nothing(
     tmp_path: Path, gp_pta: GpPta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitting, "HearingAidProcess", AidWithoutEngine)
+    aid = SimpleNamespace(
+        port="/dev/hearing-aid", work_s=lambda: 0.0, check=lambda: None, end=lambda: None
+    )
+    monkeypatch.setattr(fitting, "HearingAidProcess", lambda *_: aid)
     monkeypatch.setattr(fitting, "Installation", lambda: None)
     code, out, _ = gp_pta("demo", "--fit", "--seed", 3, "--out", tmp_path, "--json")
     check_the_whole_way(code, out, tmp_path)
@@ -196,42 +180,44 @@ def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
 ) -> None:
     of, found = Whose(calibration="UNCALIBRATED"), (EarFinding("left", Code.NOT_JUDGED),)
     write_fit(tmp_path / "aid.fit", replace(plain_fit(15.0), of=of, for_whom=found))
-    assert main(["tune", *fit_and_speech, "--out", str(tmp_path / "data")]) == 2
+    words = ["tune", *fit_and_speech, "--out", str(tmp_path / "data")]
+    assert main(words) == 2
     assert "made of levels that are no dB HL (UNCALIBRATED)" in capsys.readouterr().err
-    words = ["tune", *fit_and_speech, "--out", str(tmp_path / "data"), "--openmha", "/none"]
-    assert main([*words, "--uncalibrated"]) == 2
+    assert main([*words, "--openmha", "/none", "--uncalibrated"]) == 2
     said = capsys.readouterr()
     assert "UNCALIBRATED: the levels of this fit are no dB HL" in said.out
     assert "Left ear: For whom this fit is cannot be said" in said.out
     assert "there is no openMHA" in said.err
 
 
+@pytest.fixture(scope="module")
+def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    journal = tmp_path_factory.mktemp("tuning") / "tuning-000001.journal"
+    journal.write_bytes(_journal_of_a_tuning())
+    return journal
+
+
 @pytest.mark.parametrize("command", ["report", "prescribe"])
 def test_a_command_of_hearing_tests_says_that_a_tuning_is_none(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, tuning: Path, gp_pta: GpPta
 ) -> None:
-    journal = tmp_path / "tuning-000001.journal"
-    journal.write_bytes(_journal_of_a_tuning())
-    assert main([command, str(journal)]) in (2, 6)
-    assert "procedure is 'tuning', and a hearing test has none" in capsys.readouterr().err
+    code, _, why = gp_pta(command, tuning)
+    assert code in (2, 6)
+    assert "procedure is 'tuning', and a hearing test has none" in why
 
 
 def test_a_tuning_is_replayed_with_no_other_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, tuning: Path, gp_pta: GpPta
 ) -> None:
-    journal = tmp_path / "tuning-000001.journal"
-    journal.write_bytes(_journal_of_a_tuning())
-    assert main(["replay", str(journal)]) == 0
-    assert "comparisons from" in capsys.readouterr().out
-    assert main(["replay", str(journal), "--noise", "4"]) == 2
-    assert "--profile, --prior, --noise are of hearing tests" in capsys.readouterr().err
-    picture = tmp_path / "tuning.svg"
-    assert main(["replay", str(journal), "--picture", str(picture)]) == 0
-    assert capsys.readouterr().err == ""
-    assert picture.exists()
-    half = tmp_path / "half.journal"
-    half.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:12]))
-    assert main(["replay", str(half)]) == 3
+    code, said, _ = gp_pta("replay", tuning)
+    assert (code, "comparisons from" in said) == (0, True)
+    code, _, why = gp_pta("replay", tuning, "--noise", 4)
+    assert (code, "--profile, --prior, --noise are of hearing tests" in why) == (2, True)
+    picture, half = tmp_path / "tuning.svg", tmp_path / "half.journal"
+    code, _, why = gp_pta("replay", tuning, "--picture", picture)
+    assert (code, why, picture.exists()) == (0, "", True)
+    half.write_bytes(b"".join(tuning.read_bytes().splitlines(keepends=True)[:12]))
+    assert gp_pta("replay", half)[0] == 3
 
 
 def _journal_of_a_tuning() -> bytes:

@@ -35,7 +35,6 @@ class Piped:
         monkeypatch.setattr(workbench, "POLL_S", 0.001)
 
     def __call__(self, data: Path, text: str, *options: str, code: int = 0) -> tuple[str, str]:
-        """Return standard output and standard error."""
         octets = io.BytesIO(text.encode(errors="surrogateescape"))
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(octets, encoding="utf-8"))
         found, *said = self._gp_pta("workbench", "--data", data, "--speed", 100, *options)
@@ -167,12 +166,18 @@ def test_who_ends_the_bench_finds_the_test_kept(pipe: Piped, tmp_path: Path) -> 
 # By hand
 
 
+def whole_bench(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the bench of a script without lines, in processes."""
+    words = ["workbench", "--data", str(data), "--speed", "100", *options]
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, *words], cwd=REPO, input="", capture_output=True, text=True,
+        timeout=WAIT_S_MAX, check=False,
+    )  # fmt: skip
+
+
 def words_of_refusal(data: Path) -> str:
     """Return what is said last by a script's bench whose firmware does not start."""
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100"],
-        cwd=REPO, input="", capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
-    )  # fmt: skip
+    done = whole_bench(data)
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
     assert JOURNAL not in done.stderr
@@ -254,12 +259,7 @@ def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
 def test_what_a_table_lacks_is_said_before_the_test(tmp_path: Path) -> None:
     table = tmp_path / "ears.csv"
     table.write_text("SEQN,AUXU500R,AUXU1K1R,AUXU2KR,mode\n1,15,25,888,auto\n")
-    words = ["workbench", "--audiogram", f"{table}:1", "--speed", "100", "--data", tmp_path / "d"]
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *map(str, words)], cwd=REPO, input="", text=True,
-        capture_output=True, timeout=WAIT_S_MAX, check=False,
-    )  # fmt: skip
-
+    done = whole_bench(tmp_path / "d", "--audiogram", f"{table}:1")
     assert (done.returncode, done.stdout) == (0, "")
     assert f"{table}: passed over, as nothing is known of them: columns mode" in done.stderr
     assert f"{table}, row 1, right ear: not known at 2000 Hz; what is heard" in done.stderr

@@ -20,7 +20,6 @@ from firmware_py.terms.shown_threshold import as_shown
 from firmware_py.terms.tells import BoardLostTold, Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
-from host_tools.commands.console.visit import events_as_found, unlock
 from host_tools.devices.device_answers import told_pairs, told_result, told_unasked, told_values
 from host_tools.devices.tuning import _show
 from host_tools.devices.unasked_lines import Progress, show_line
@@ -87,7 +86,7 @@ def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> 
     talk, screen = cast(Talk, Answering(answer)), Console(quiet=True)
 
     def leave() -> None:
-        with events_as_found(talk):
+        with Talk.events_as_found(talk):
             pass
 
     def tell(what: str) -> None:
@@ -95,7 +94,7 @@ def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> 
 
     takes: tuple[Callable[[], object], ...] = (
         lambda: update.begin(talk, BUNDLE),
-        lambda: unlock(talk, lambda _: ""),
+        lambda: Talk.unlock(talk, lambda _: ""),
         leave,
         lambda: told_result(answer),
         lambda: why_of(answer),

@@ -24,10 +24,10 @@ from firmware_py.terms.tells import (
     Tell,
     ToneTold,
 )
-from firmware_py.terms.words import say
+from firmware_py.terms.words import say as words_of
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
-from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import ConsoleLine, Operator
 from host_tools.devices.unasked_lines import Progress
 from host_tools.errors import HostError
 from tests.said import line_of
@@ -36,15 +36,21 @@ SILENT = reason(Code.FELL_SILENT, count=9)
 A_TONE = ToneTold(3, Route("left"), Purpose.MEASURE, 1000.0, 40.0)
 
 LOOKS_PER_SILENCE = 6
+OVER = "! session-over session=1"
 
 
 class Standing:
     """A firmware and its operator: it answers, and does nothing by itself."""
 
-    def __init__(self, state: str = "state=listening") -> None:
+    def __init__(
+        self, state: str = "state=listening", answer: Callable[[str], object] = lambda _: None
+    ) -> None:
         self.kills = 0
+        self.firmware = self
+        self.console: ConsoleLine | None = None
         self.state = state
-        self.asked: list[str] = []
+        self.done: list[str] = []
+        self._answer = answer
 
     def work_s(self) -> float:
         return 0.0
@@ -55,10 +61,15 @@ class Standing:
     def restart_if_killed(self) -> bool:
         return False
 
-    def ask(self, line: str, doubt: str) -> str:
-        assert "has said nothing for" in doubt
-        self.asked.append(line)
+    def greet(self) -> str:
+        self.done.append("greeted")
         return self.state
+
+    def ask(self, line: str, doubt: str = "") -> str:
+        assert line != "SESS:STAT?" or "has said nothing for" in doubt
+        self.done.append(line)
+        self._answer(line)
+        return self.state if line == "SESS:STAT?" else "OK"
 
 
 @pytest.fixture
@@ -71,13 +82,28 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsoleLine]:
     console.close()
 
 
+@pytest.fixture
+def say(console: ConsoleLine) -> Iterator[Callable[[Tell | str], object]]:
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+
+    def tell(told: Tell | str) -> None:
+        os.write(port, f"{told if isinstance(told, str) else line_of(told)}\r\n".encode())
+
+    yield tell
+    os.close(port)
+
+
+Say = Callable[[Tell | str], object]
+
+
 def follow(
-    console: ConsoleLine, firmware: Standing, board_work_s: Callable[[], float] = lambda: 0.0
-) -> Iterator[str]:
-    return live.follow(
-        cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
-        Progress(), board_work_s,
-    )  # fmt: skip
+    console: ConsoleLine, firmware: Standing, board_work_s: Callable[[], float] = lambda: 0.0,
+    place: Callable[[], None] | None = None, screen: Console | None = None,
+) -> Iterator[str]:  # fmt: skip
+    firmware.console = console
+    operator = cast(Operator, firmware)
+    shown = screen or Console(quiet=True)
+    return live.follow(operator, shown, Progress(), board_work_s, place=place)
 
 
 def test_a_test_that_does_not_go_on_is_told_with_its_state(console: ConsoleLine) -> None:
@@ -88,112 +114,79 @@ def test_a_test_that_does_not_go_on_is_told_with_its_state(console: ConsoleLine)
     )
     with pytest.raises(HostError, match=words):
         list(follow(console, firmware))
-    assert firmware.asked == ["SESS:STAT?"]
+    assert firmware.done == ["SESS:STAT?"]
 
 
 def test_a_test_that_ended_unheard_has_ended(console: ConsoleLine) -> None:
     assert set(follow(console, Standing("state=finished"))) == {""}
 
 
-def test_a_line_begins_a_wait_anew(console: ConsoleLine) -> None:
+def test_a_line_begins_a_wait_anew(console: ConsoleLine, say: Say) -> None:
     firmware = Standing()
-    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
     followed = follow(console, firmware)
     for _ in range(3 * LOOKS_PER_SILENCE):
-        os.write(port, f"{line_of(A_TONE)}\r\n".encode())
+        say(A_TONE)
         while next(followed) == "":
             continue
-    os.write(port, b"! session-over session=1\r\n")
-    assert "! session-over session=1" in [*followed]
-    assert firmware.asked == []
-    os.close(port)
+    say(OVER)
+    assert OVER in [*followed]
+    assert firmware.done == []
 
 
 @pytest.mark.parametrize(
     ("told", "shown"),
     [
-        (ListenerCheckTold(Route("left"), (SILENT,)), f"left ear, broken off: {say(SILENT)}"),
-        (EquipmentCheckTold(Route("left"), (SILENT,)), f"left ear, broken off: {say(SILENT)}"),
-        (EarCheckTold(SILENT), say(SILENT)),
-        (EarphonesTold(SILENT), say(SILENT)),
-        (BoardLostTold((SILENT,)), f"the tone generator is lost: {say(SILENT)}"),
+        (ListenerCheckTold(Route("left"), (SILENT,)), f"left ear, broken off: {words_of(SILENT)}"),
+        (EquipmentCheckTold(Route("left"), (SILENT,)), f"left ear, broken off: {words_of(SILENT)}"),
+        (EarCheckTold(SILENT), words_of(SILENT)),
+        (EarphonesTold(SILENT), words_of(SILENT)),
+        (BoardLostTold((SILENT,)), f"the tone generator is lost: {words_of(SILENT)}"),
     ],
 )
 def test_what_the_operator_is_to_do_is_shown(
-    console: ConsoleLine, told: Tell, shown: str, capsys: pytest.CaptureFixture[str]
+    console: ConsoleLine, say: Say, told: Tell, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
-    said = (line_of(told), line_of(GoingOnTold()), "! session-over session=1")
-    os.write(port, "".join(f"{line}\r\n" for line in said).encode())
-    firmware = cast(FirmwareProcess, Standing())
-    list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100), Progress()))
+    for each in (told, GoingOnTold(), OVER):
+        say(each)
+    list(follow(console, Standing(), screen=Console(width=100)))
     assert capsys.readouterr().out.splitlines() == [shown, "the test goes on"]
-    os.close(port)
 
 
 @pytest.mark.parametrize("somebody", [True, False])
 def test_who_plays_the_operator_places_the_vibrator_and_says_so(
-    console: ConsoleLine, somebody: bool
+    console: ConsoleLine, say: Say, somebody: bool
 ) -> None:
-    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
-    done: list[str] = []
-
-    class Obedient(Standing):
-        def ask(self, line: str, doubt: str = "") -> str:
-            os.write(port, b"! session-over session=1\r\n")
-            done.append(line)
-            return "OK"
-
-    os.write(port, f"{line_of(PlacingTold(SILENT))}\r\n".encode())
+    firmware = Standing(answer=lambda _: say(OVER))
+    say(PlacingTold(SILENT))
     if not somebody:
-        os.write(port, b"! session-over session=1\r\n")
-    list(live.follow(
-        cast(Operator, Obedient()), console, cast(FirmwareProcess, Standing()),
-        Console(quiet=True), Progress(),
-        place=(lambda: done.append("placed")) if somebody else None,
-    ))  # fmt: skip
-    assert done == (["placed", "SESS:CONT"] if somebody else [])
-    os.close(port)
+        say(OVER)
+    place = (lambda: firmware.done.append("placed")) if somebody else None
+    list(follow(console, firmware, place=place))
+    assert firmware.done == (["placed", "SESS:CONT"] if somebody else [])
 
 
 @pytest.mark.parametrize("check", ["placing", "listener"])
 def test_one_that_is_gone_on_with_may_wait_for_the_vibrator(check: str) -> None:
-    class Waiting(Standing):
-        def greet(self) -> str:
-            return f"state=paused ear=left tones=3 heard=1 prior=shipped check={check} why=so"
-
-    begun = live.begin(cast(Operator, Waiting()), Namespace(), {}, Console(quiet=True))
+    waits = Standing(f"state=paused ear=left tones=3 heard=1 prior=shipped check={check} why=so")
+    begun = live.begin(cast(Operator, waits), Namespace(), {}, Console(quiet=True))
     assert begun.placing == (check == "placing")
 
 
 def test_a_firmware_that_was_killed_as_it_was_told_to_go_on_is_met_anew(
-    console: ConsoleLine,
+    console: ConsoleLine, say: Say
 ) -> None:
     """Another one neither knows of the vibrator nor tells anything unasked before it is asked."""
-    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+
+    def answer(_: str) -> None:
+        firmware.kills = 1
+        if len(firmware.done) > 2:
+            say(OVER)
+
     waits = "state=paused ear=right transducer=bone tones=3 heard=1 check=placing why=place"
-    done: list[str] = []
-
-    class Killed(Standing):
-        def ask(self, line: str, doubt: str = "") -> str:
-            self.kills = 1
-            done.append(line)
-            if len(done) > 2:
-                os.write(port, b"! session-over session=1\r\n")
-            return "OK"
-
-        def greet(self) -> str:
-            done.append("greeted")
-            return waits
-
-    os.write(port, f"{line_of(PlacingTold(SILENT))}\r\n".encode())
-    firmware = Killed()
-    list(live.follow(
-        cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
-        Progress(), place=lambda: None,
-    ))  # fmt: skip
-    assert done == ["SESS:CONT", "greeted", "SESS:CONT"]
-    os.close(port)
+    firmware = Standing(waits, answer)
+    say(PlacingTold(SILENT))
+    list(follow(console, firmware, place=lambda: None))
+    assert firmware.done == ["SESS:CONT", "greeted", "SESS:CONT"]
 
 
 def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None:
@@ -202,4 +195,4 @@ def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None
     followed = follow(console, firmware, lambda: next(worked))
     for _ in range(3 * LOOKS_PER_SILENCE):
         assert next(followed) == ""
-    assert firmware.asked == []
+    assert firmware.done == []

@@ -59,9 +59,21 @@ def test_who_is_silent_is_given_up_on_and_what_it_said_last_is_told(worker: Work
     )
 
 
-def test_who_never_said_anything_is_told_as_such(worker: Worker) -> None:
-    with pytest.raises(HostError, match=r"for 62 s and does not work \(it never said an"):
-        worker.pass_by(LOOK_S + SILENT_S_MAX + 1)
+@pytest.mark.parametrize(
+    ("seconds", "work_s_per_s", "words"),
+    [
+        (LOOK_S + SILENT_S_MAX + 1, 0.0, r"for 62 s and does not work \(it never said an"),
+        # who only looks up now and then
+        (2 * SILENT_S_MAX, 0.9 * WORK_S / SILENT_S_MAX, "does not work"),
+        (LONGEST_S + 1, 1.0, r"did not answer within 601 s: .* \(it never said"),
+    ],
+    ids=["silent", "looks up", "works without end"],
+)
+def test_who_is_given_up_on_in_the_end(
+    worker: Worker, seconds: float, work_s_per_s: float, words: str
+) -> None:
+    with pytest.raises(HostError, match=words):
+        worker.pass_by(seconds, work_s_per_s)
 
 
 def test_who_works_silently_is_waited_for_and_that_is_shown(worker: Worker) -> None:
@@ -79,16 +91,6 @@ def test_who_comes_late_looks_before_he_judges(worker: Worker) -> None:
     worker.wait.check()
     with pytest.raises(HostError, match="does not work"):
         worker.pass_by(SILENT_S_MAX + 1)
-
-
-def test_who_only_looks_up_now_and_then_does_not_work(worker: Worker) -> None:
-    with pytest.raises(HostError, match="does not work"):
-        worker.pass_by(2 * SILENT_S_MAX, work_s_per_s=0.9 * WORK_S / SILENT_S_MAX)
-
-
-def test_who_works_without_end_is_given_up_on_in_the_end(worker: Worker) -> None:
-    with pytest.raises(HostError, match=r"did not answer within 601 s: .* \(it never said"):
-        worker.pass_by(LONGEST_S + 1, work_s_per_s=1.0)
 
 
 def test_a_worker_that_was_started_again_works_from_nothing(worker: Worker) -> None:

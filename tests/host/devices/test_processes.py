@@ -6,7 +6,8 @@ Who waits for a process waits while it says something or works.
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -77,14 +78,6 @@ def test_a_letter_whose_bytes_come_apart_is_one_letter(console: ConsoleLine) -> 
     assert lines == ["1,complete,-,left,患者7"]
 
 
-def ask(console: ConsoleLine, question: str, *parts: bytes | None) -> str:
-    script = Script(console, *parts)
-    try:
-        return Operator(console, cast(FirmwareProcess, script)).ask(question)
-    finally:
-        script.close()
-
-
 def test_lines_that_were_not_taken_are_not_lost(console: ConsoleLine) -> None:
     script = Script(console, b"one\r\ntwo\r\nthr", b"ee\r\n")
     script.say()
@@ -95,21 +88,26 @@ def test_lines_that_were_not_taken_are_not_lost(console: ConsoleLine) -> None:
     script.close()
 
 
-def test_an_answer_is_what_does_not_come_unasked(console: ConsoleLine) -> None:
-    assert ask(console, "*TST?", b"! tone number=3\r\n", b'! answer\r\n0,"well"\r\n') == '0,"well"'
+AWAKE = b"GP-PTA,fitting device,0,0.1.0\r\n"
+STALE = b'ERROR 101,"no tone generator"\r\n'  # said by one that was killed
 
 
-def test_an_answer_to_the_knocking_is_no_answer_to_anything_else(console: ConsoleLine) -> None:
-    late = b"GP-PTA,fitting device,0,0.1.0\r\n"
-    assert ask(console, "SESS:STAT?", late, late + b"state=idle\r\n") == "state=idle"
-    assert ask(console, "*IDN?", late).startswith("GP-PTA,")
-
-
-def test_a_question_to_a_firmware_that_was_killed_is_asked_again(console: ConsoleLine) -> None:
-    """What the old one had said is no sign that the new one has opened its console."""
-    awake = b"GP-PTA,fitting device,0,0.1.0\r\n"
-    stale = b'ERROR 101,"no tone generator"\r\n'
-    assert ask(console, "SESS:STAT?", None, stale, awake, b"state=idle\r\n") == "state=idle"
+@pytest.mark.parametrize(
+    ("question", "parts", "answer"),
+    [
+        ("*TST?", [b"! tone number=3\r\n", b'! answer\r\n0,"well"\r\n'], '0,"well"'),
+        ("SESS:STAT?", [AWAKE, AWAKE + b"state=idle\r\n"], "state=idle"),
+        ("*IDN?", [AWAKE], AWAKE.decode().strip()),
+        ("SESS:STAT?", [None, STALE, AWAKE, b"state=idle\r\n"], "state=idle"),
+    ],
+    ids=["unasked lines", "an answer to the knocking", "knocking", "a firmware that was killed"],
+)
+def test_an_answer_is_told_from_what_else_comes(
+    console: ConsoleLine, question: str, parts: list[bytes | None], answer: str
+) -> None:
+    script = Script(console, *parts)
+    assert Operator(console, cast(FirmwareProcess, script)).ask(question) == answer
+    script.close()
 
 
 def test_a_firmware_that_does_not_answer_is_no_firmware(console: ConsoleLine) -> None:
@@ -135,64 +133,34 @@ def test_a_firmware_that_is_in_doubt_is_not_waited_for_long(
     script.close()
 
 
-class Clock:
-    """A clock that stands still until somebody has it run, fifty times as fast as the world."""
-
-    def __init__(self) -> None:
-        self._start_s = 0.0
-        self._since_s: float | None = None
-
-    def now_s(self) -> float:
-        run_s = 0.0 if self._since_s is None else 50.0 * (time.monotonic() - self._since_s)
-        return self._start_s + run_s
-
-    def put_on(self, seconds: float) -> None:
-        self._start_s += seconds
-
-    def run(self) -> None:
-        """Have it run from now on, if it does not yet."""
-        self._since_s = self._since_s or time.monotonic()
-
-
 class Program(FirmwareProcess):
     """A firmware that is this piece of Python; `CONSOLE` is the descriptor of its console."""
 
-    def __init__(self, console: ConsoleLine, program: str, clock: Clock) -> None:
+    def __init__(
+        self, console: ConsoleLine, program: str, now_s: Callable[[], float] = lambda: 0.0
+    ) -> None:
         opened = f"import os, sys, time\nCONSOLE = os.open({console.port!r}, os.O_RDWR)\n"
         self._command = [sys.executable, "-c", opened + program]
         self.told: list[str] = []
-        self._tell = self.take_line
-        self.clock = clock
+        self._tell = self.told.append
+        self._now_s = now_s
         self.kills = 0
         self._start()
 
-    def take_line(self, line: str) -> None:
-        self.told.append(line)
-
     def wait_for(self, what: str) -> Wait:
-        return Wait("the firmware", what, self.work_s, self._tell, now_s=self.clock.now_s)
+        return Wait("the firmware", what, self.work_s, self._tell, now_s=self._now_s)
 
 
-class Patiently(Program):
-    """Every line that is heard took three quarters of the silence that is allowed."""
+@pytest.fixture
+def start(console: ConsoleLine) -> Iterator[Callable[..., Program]]:
+    with ExitStack() as stack:
 
-    def take_line(self, line: str) -> None:
-        super().take_line(line)
-        self.clock.put_on(0.75 * SILENT_S_MAX)
+        def begin(program: str, now_s: Callable[[], float] = lambda: 0.0) -> Program:
+            firmware = Program(console, program, now_s)
+            stack.callback(firmware.end)
+            return firmware
 
-
-class Hastily(Program):
-    """After a line time runs; the file `ENOUGH` comes when it was told that it works."""
-
-    def __init__(self, console: ConsoleLine, program: str, clock: Clock, enough: Path) -> None:
-        self._enough = enough
-        super().__init__(console, f"ENOUGH = {str(enough)!r}\n{program}", clock)
-
-    def take_line(self, line: str) -> None:
-        super().take_line(line)
-        self.clock.run()
-        if "but it works" in line:
-            self._enough.touch()
+        yield begin
 
 
 ANSWERS = """
@@ -204,66 +172,68 @@ time.sleep(60)
 
 
 def test_a_firmware_that_says_what_it_does_is_waited_for_and_it_is_shown(
-    console: ConsoleLine,
+    console: ConsoleLine, start: Callable[..., Program]
 ) -> None:
     """Four steps of 45 s, where a silence of 60 s is allowed."""
-    program = """
-for kernel in range(1, 5):
-    print(f"gp-pta: compiling kernel {kernel} of 4 with Numba: infer", file=sys.stderr, flush=True)
+    steps = [f"compiling kernel {n} of 4 with Numba: infer" for n in range(1, 5)]
+    program = f"""
+for step in {steps}:
+    print(f"gp-pta: {{step}}", file=sys.stderr, flush=True)
 print("gp-pta-device: ready; tone generator sim 1", flush=True)
 """
-    firmware = Patiently(console, program + ANSWERS, Clock())
-    try:
-        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
-        while len(firmware.told) < 4:
-            firmware.hear(firmware.wait_for("say it all"))
-        assert firmware.clock.now_s() > 2 * SILENT_S_MAX
-    finally:
-        firmware.end()
-    assert firmware.told == [f"compiling kernel {n} of 4 with Numba: infer" for n in range(1, 5)]
+    firmware: Program = start(program + ANSWERS, lambda: 0.75 * SILENT_S_MAX * len(firmware.told))
+    assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
+    while len(firmware.told) < len(steps):
+        firmware.hear(firmware.wait_for("say it all"))
+    assert firmware.told == steps
 
 
 def test_a_firmware_that_works_silently_is_waited_for(
-    console: ConsoleLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    console: ConsoleLine, start: Callable[..., Program], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
     """It computes for longer than silence is allowed, by a clock that is fast."""
     monkeypatch.setattr(patience, "WORK_S", 0.02)
-    program = """
+    enough, began_s = tmp_path / "enough", time.monotonic()
+
+    def now_s() -> float:
+        if any("but it works" in line for line in firmware.told):
+            enough.touch()
+        return 50.0 * (time.monotonic() - began_s) if firmware.told else 0.0
+
+    program = f"""
 print("gp-pta: compiling", file=sys.stderr, flush=True)
-while not os.path.exists(ENOUGH):
+while not os.path.exists({str(enough)!r}):
     pass
 """
-    firmware = Hastily(console, program + ANSWERS, Clock(), tmp_path / "enough")
-    try:
-        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
-        assert firmware.clock.now_s() > SILENT_S_MAX
-    finally:
-        firmware.end()
+    firmware = start(program + ANSWERS)
+    firmware._now_s = now_s
+    assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
+    assert now_s() > SILENT_S_MAX
     assert "the firmware has said nothing for " in firmware.told[1]
     assert firmware.told[1].endswith(" s, but it works; waiting")
 
 
-def test_whatever_a_firmware_says_its_pipes_are_never_full(console: ConsoleLine) -> None:
+def test_whatever_a_firmware_says_its_pipes_are_never_full(
+    console: ConsoleLine, start: Callable[..., Program]
+) -> None:
     program = """
 for _ in range(4000):
     print(99 * "o", flush=True)
     print(99 * "e", file=sys.stderr, flush=True)
 """
-    firmware = Program(console, program + ANSWERS, Clock())
-    try:
-        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
-    finally:
-        firmware.end()
+    firmware = start(program + ANSWERS)
+    assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
 
 
 def test_the_words_of_an_end_are_those_of_the_error_and_not_of_progress(
-    console: ConsoleLine,
+    console: ConsoleLine, start: Callable[..., Program]
 ) -> None:
     program = """
 print("gp-pta: compiling kernel 1 of 14", file=sys.stderr)
 sys.exit("gp-pta-device: no room on the disk")
 """
-    firmware = Program(console, program, Clock())
+    firmware = start(program)
     said = "^the firmware ended with exit code 1: gp-pta-device: no room on the disk$"
     with pytest.raises(HostError, match=said):
         Operator(console, firmware).greet()
@@ -271,7 +241,7 @@ sys.exit("gp-pta-device: no room on the disk")
 
 
 def test_a_firmware_that_will_not_end_is_ended_with_all_it_started(
-    console: ConsoleLine, monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "END_SILENT_S_MAX", 0.2)
     program = """
@@ -281,12 +251,12 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 print("gp-pta: compiling", file=sys.stderr, flush=True)
 child.wait()
 """
-    firmware = Program(console, program, Clock())
+    firmware = start(program)
     while not firmware.told:
         firmware.hear(firmware.wait_for("start another"))
     firmware.end()
     assert not firmware.kill(), "there is nothing left to be killed"
-    for reader in firmware._voice._readers:
+    for reader in firmware._readers:
         reader.join(WAIT_S)
         assert not reader.is_alive(), "nobody has its standard error any more"
 
@@ -319,7 +289,9 @@ time.sleep(60)
 
 
 def test_a_simulator_that_ends_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(HostError, match=r"^there is no pty to be had$"):
+    with pytest.raises(
+        HostError, match=r"^the tone generator did not start: there is no pty to be had$"
+    ):
         simulator("sys.exit('gp-pta: there is no pty to be had')", monkeypatch)
 
 

@@ -10,14 +10,14 @@ const NOTE_S = 0.18;
 const FADE_S = 0.03; // no click
 const LOUDNESS = 0.2;
 
-export class Call {
+class Call {
   #audio = null;
   #again = 0;
   #about = ""; // what is called for now; "": nothing
   #icon = make("link", { rel: "icon" });
   #title = document.querySelector("title");
 
-  constructor() {
+  begin() {
     document.head.append(this.#icon);
     at("sound").checked = localStorage.getItem(SOUND_KEPT) !== "off";
     at("sound").addEventListener("change", () => {
@@ -43,7 +43,6 @@ export class Call {
     }
   }
 
-  /** Call for nothing any more. */
   end() {
     this.to("");
   }
@@ -76,3 +75,5 @@ export class Call {
     }
   }
 }
+
+export const call = new Call();

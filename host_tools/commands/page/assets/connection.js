@@ -1,9 +1,10 @@
 // The way to the device: chosen once, and taken again by itself when it comes back.
 
-import { forgetAll, problem } from "./alerts.js";
-import { Misfit } from "./device.js";
+import { forget, problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, onClick, show } from "./dom.js";
-import { bridgeUrl, BridgeWay, Lost, SerialWay } from "./ways.js";
+import { screen } from "./screen.js";
+import { bridgeUrl, BridgeWay, SerialWay } from "./ways.js";
 
 const PORT_KEPT = "gp-pta-port";
 const RETRY_MS = 2000;
@@ -12,8 +13,6 @@ const BUSY_TRIES = 3; // the page that was reloaded may still be hanging up
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 
 export class Connection {
-  #device;
-  #screen;
   #met;
   #bridge = bridgeUrl();
   #port = null;
@@ -22,13 +21,8 @@ export class Connection {
   #isConnecting = false;
 
   /** `onMet` is called when the device answers. */
-  constructor(device, screen, onMet) {
-    this.#device = device;
-    this.#screen = screen;
+  begin(onMet) {
     this.#met = onMet;
-  }
-
-  begin() {
     const hasSerial = "serial" in navigator;
     show(at("connect-serial"), !this.#bridge && hasSerial);
     show(at("choose"), !this.#bridge && hasSerial);
@@ -56,7 +50,7 @@ export class Connection {
 
   /** Take the port again that was used before, if it is there. */
   async #comeBack() {
-    if (this.#device.isThere || this.#isConnecting) {
+    if (device.isThere || this.#isConnecting) {
       return;
     }
     if (!this.#bridge) {
@@ -72,20 +66,20 @@ export class Connection {
   }
 
   async #connect() {
-    if (this.#isConnecting || this.#device.isThere) {
+    if (this.#isConnecting || device.isThere) {
       return;
     }
     this.#isConnecting = true;
     clearTimeout(this.#retry);
-    this.#screen.status("connecting");
+    screen.status("connecting");
     try {
-      await this.#device.connect(this.#bridge ? new BridgeWay(this.#bridge) : new SerialWay(this.#port));
+      await device.connect(this.#bridge ? new BridgeWay(this.#bridge) : new SerialWay(this.#port));
       if (this.#port) {
         sessionStorage.setItem(PORT_KEPT, JSON.stringify(this.#port.getInfo()));
       }
       this.#busyTries = 0;
       show(at("again"), false);
-      forgetAll();
+      forget();
       await this.#met();
     } catch (error) {
       this.#fail(error);
@@ -101,18 +95,18 @@ export class Connection {
   }
 
   #fail(error) {
-    const kind = error instanceof Lost ? error.kind : "";
-    const isSelf = this.#busyTries < BUSY_TRIES && ["busy", "in_use"].includes(kind);
+    const { kind, way = "" } = error;
+    const isSelf = this.#busyTries < BUSY_TRIES && ["busy", "in_use"].includes(way);
     if (isSelf) {
       this.#busyTries += 1;
     } else {
       problem(error, "connection");
     }
-    this.#screen.view("off");
-    this.#screen.status(error instanceof Misfit ? "misfit" : "off");
+    screen.view("off");
+    screen.status(kind === "misfit" ? kind : "off");
     if (isSelf) {
       this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
-    } else if (COMES_BACK.includes(kind)) {
+    } else if (COMES_BACK.includes(way)) {
       this.#retry = setTimeout(() => this.#comeBack(), RETRY_MS);
     }
     show(at("again"), Boolean(this.#bridge || this.#port) && !isSelf);

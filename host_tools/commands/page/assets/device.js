@@ -1,51 +1,28 @@
 // The device behind the console: who it is, whether this page fits it, its PIN, and questions to it.
 
+import { plain } from "./alerts.js";
+import { askPin } from "./ask.js";
+import { KNOWS } from "./knowledge.js";
 import { helpOf, told } from "./lines.js";
-import { Refused, Talk } from "./talk.js";
+import { Table } from "./table.js";
+import { Talk } from "./talk.js";
+import { misfit, refused, Trouble } from "./trouble.js";
 
 const PIN_NEEDED = -203;
 
-/** The operator did not enter the PIN. */
-export class NotEntered extends Error {}
-
-/** The firmware at the port is one that this page was not made for. */
-export class Misfit extends Error {
-  constructor(identity, missing) {
-    super(identity);
-    this.identity = identity;
-    this.missing = missing;
-  }
-}
-
-export class Device {
+class Device {
   #talk = null;
-  #table;
-  #askPin;
-  #unlocked;
-  #tell;
-  #lost;
-
-  /**
-   * `askPin` is given why a PIN was refused, "" at first, and returns one, or null; `onUnlocked` is
-   * called when one was right. `onTold` is given what an unasked line tells, `onLost` why the device
-   * cannot be reached any more.
-   */
-  constructor(table, askPin, onUnlocked, onTold, onLost) {
-    this.#table = table;
-    this.#askPin = askPin;
-    this.#unlocked = onUnlocked;
-    this.#tell = onTold;
-    this.#lost = onLost;
-    this.identity = "";
-    this.heardAt = 0; // of the last line, by the browser's clock
-    this.help = {};
-  }
+  #table = new Table(KNOWS.commands);
+  identity = "";
+  heardAt = 0; // of the last line, by the browser's clock
+  help = {};
+  /** What is done with what an unasked line tells, when the PIN was right, and when it is lost. */
+  when = { told() {}, unlocked() {}, lost() {} };
 
   get isThere() {
     return this.#talk !== null;
   }
 
-  /** The serial number of the device. */
   get serial() {
     return this.identity.split(",")[2] ?? "";
   }
@@ -60,11 +37,11 @@ export class Device {
       way,
       (line) => {
         this.heardAt = performance.now();
-        this.#tell(told(line), line);
+        this.when.told(told(line), line);
       },
       (why) => {
         this.#talk = null;
-        this.#lost(why);
+        this.when.lost(why);
       },
     );
     this.identity = await talk.open();
@@ -74,7 +51,7 @@ export class Device {
     const missing = this.#table.missing(this.help);
     if (missing.length) {
       await this.close();
-      throw new Misfit(this.identity, missing);
+      throw misfit(plain(this.identity), missing);
     }
     await this.ask("SYST:EVEN", { events: "ON" });
   }
@@ -89,7 +66,7 @@ export class Device {
   async ask(header, values = {}) {
     const line = this.#table.line(header, values);
     if (!this.#talk) {
-      throw new Refused(0, "");
+      throw refused(0, "");
     }
     const answer = await this.#talk.ask(line);
     this.heardAt = performance.now();
@@ -102,7 +79,7 @@ export class Device {
       try {
         return await this.ask(header, values);
       } catch (error) {
-        if (!(error instanceof Refused) || error.number !== PIN_NEEDED) {
+        if (error.number !== PIN_NEEDED) {
           throw error;
         }
         await this.unlock();
@@ -114,16 +91,16 @@ export class Device {
   async unlock() {
     let why = "";
     for (;;) {
-      const pin = await this.#askPin(why);
+      const pin = await askPin(why);
       if (pin === null) {
-        throw new NotEntered();
+        throw new Trouble("not-entered", "pin_not_entered");
       }
       try {
         await this.ask("SYST:PIN", { PIN: pin });
-        await this.#unlocked();
+        await this.when.unlocked();
         return;
       } catch (error) {
-        if (!(error instanceof Refused)) {
+        if (error.kind !== "refused") {
           throw error;
         }
         why = error.words;
@@ -131,7 +108,6 @@ export class Device {
     }
   }
 
-  /** Return what the self-test found of every part. */
   async selfTest() {
     return JSON.parse(await this.ask("SYST:TEST?"));
   }
@@ -141,3 +117,5 @@ export class Device {
     return this.#table.has("tuning", this.help);
   }
 }
+
+export const device = new Device();

@@ -1,11 +1,9 @@
 // Elements of the page. What is told is said again where the language changes. Texts become text nodes: nothing of a device or a person is ever markup.
 
-/** Return the element of an id. */
 export function at(id) {
   return document.getElementById(id);
 }
 
-/** Have something done when the element of an id is clicked. */
 export function onClick(id, act) {
   at(id).addEventListener("click", act);
 }
@@ -49,7 +47,6 @@ export function retell() {
   }
 }
 
-/** Show an element, or do not. */
 export function show(element, shown) {
   element.hidden = !shown;
 }
@@ -74,7 +71,6 @@ export function table(caption, columns, rows) {
   );
 }
 
-/** Hand the operator a file. */
 export function save(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   make("a", { href: url, download: name }).click();

@@ -12,7 +12,6 @@ export function sidesOf(result) {
   return RIGHT_FIRST.filter((name) => result.ears.some((ear) => ear.ear === name));
 }
 
-/** Return a figure for a drawing. */
 export function figureOf(side, ...children) {
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const figure = make("figure", { class: side }, ...children, drawing);

@@ -1,13 +1,13 @@
 // Where the test of the device is, and the view that belongs to that.
 
 import { note, problem } from "./alerts.js";
-import { questionOf } from "./check.js";
+import { call } from "./call.js";
+import { device } from "./device.js";
 import { at, show } from "./dom.js";
 import { isBoardLost, pairs } from "./lines.js";
-import { Live } from "./live.js";
+import { Live, questionOf } from "./live.js";
 import { whoseIs } from "./person.js";
-import { Refused } from "./talk.js";
-import { Lost } from "./ways.js";
+import { screen } from "./screen.js";
 import { say } from "./words.js";
 
 const REFRESH_MS = 250;
@@ -16,9 +16,6 @@ const PIN_NEEDED = -203;
 const NOT_NOW = -221;
 
 export class Follower {
-  #device;
-  #screen;
-  #call;
   #prepare;
   #result;
   #refreshing = null;
@@ -28,32 +25,26 @@ export class Follower {
   #begun = 0; // tests, since this page was loaded
   #resultOf = null; // how many had begun when the result was asked for that is shown
 
+  live = new Live();
+  about = {}; // what SESS:STAT? told last
+  isPausedHere = false; // by the operator, who is not called for that
+
   /** `onIdle` prepares a test; `result` shows one. */
-  constructor(device, screen, call, onIdle, result) {
-    this.#device = device;
-    this.#screen = screen;
-    this.#call = call;
+  begin(onIdle, result) {
     this.#prepare = onIdle;
     this.#result = result;
-    this.live = new Live(() => device.serial);
-    this.about = {}; // what SESS:STAT? told last
-    this.isPausedHere = false; // by the operator, who is not called for that
-  }
-
-  begin() {
     setInterval(() => this.#lookAround(), QUIET_MS / 2);
     document.addEventListener("visibilitychange", () => this.#lookAround());
   }
 
   /** Ask, when nothing was heard for long, whether the device is still there. */
   #lookAround() {
-    const isQuiet = performance.now() - this.#device.heardAt > QUIET_MS;
-    if (this.#device.isThere && isQuiet) {
+    const isQuiet = performance.now() - device.heardAt > QUIET_MS;
+    if (device.isThere && isQuiet) {
       this.refresh();
     }
   }
 
-  /** Take that a test has begun. */
   hasBegun() {
     this.#isResultLocked = this.isPausedHere = false;
     this.#sawBegin = true;
@@ -69,8 +60,8 @@ export class Follower {
   /** Ask for the result again, whether it was locked or is shown. */
   async lookAgain() {
     this.#isResultLocked = false;
-    if (this.#screen.shown === "result") {
-      this.#screen.leave();
+    if (screen.shown === "result") {
+      screen.leave();
     }
     await this.refresh();
   }
@@ -86,13 +77,13 @@ export class Follower {
 
   async #keepFresh() {
     try {
-      while (this.#isStale && this.#device.isThere) {
+      while (this.#isStale && device.isThere) {
         this.#isStale = false;
         await this.#look();
         await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
       }
     } catch (error) {
-      if (!(error instanceof Lost)) {
+      if (error.kind !== "lost") {
         problem(error); // what is lost was told already
       }
     }
@@ -100,14 +91,14 @@ export class Follower {
 
   async #look() {
     const begun = this.#begun;
-    this.about = pairs(await this.#device.ask("SESS:STAT?"));
+    this.about = pairs(await device.ask("SESS:STAT?"));
     const { state } = this.about;
-    this.#screen.board(isBoardLost(this.about));
+    screen.board(isBoardLost(this.about));
     if (state !== "idle" && state !== "finished") {
       await this.#lookAtTest();
       return;
     }
-    const { shown } = this.#screen;
+    const { shown } = screen;
     // A test that began and ended between two looks was not live.
     const wasTest = shown === "live" || this.#sawBegin;
     if (state === "finished" && (wasTest || shown !== "prepare")) {
@@ -118,7 +109,7 @@ export class Follower {
   }
 
   async #lookAtTest() {
-    if (this.#screen.shown !== "live" && !this.#sawBegin) {
+    if (screen.shown !== "live" && !this.#sawBegin) {
       this.live.begin();
       this.live.takenUp();
     }
@@ -129,10 +120,10 @@ export class Follower {
       return;
     }
     // Before the PIN only the number is told.
-    const whose = result ? whoseIs(this.#device.serial, result) : { session, typed: {} };
-    this.#screen.view("live");
+    const whose = result ? whoseIs(device.serial, result) : { session, typed: {} };
+    screen.view("live");
     this.live.state(this.about, result, whose);
-    this.#screen.status(statusOf(this.about));
+    screen.status(statusOf(this.about));
     this.#callFor(this.about);
   }
 
@@ -141,17 +132,17 @@ export class Follower {
     const { check = "", ear = "", reasons = "", state } = about;
     const isPaused = state === "paused";
     if (isBoardLost(about)) {
-      this.#call.to("board", () => say("status_board_lost"), true);
+      call.to("board", () => say("status_board_lost"), true);
     } else if (check || (isPaused && !this.isPausedHere)) {
-      this.#call.to(`${check} ${ear} ${reasons}`, () => questionOf(check, ear), isPaused);
+      call.to(`${check} ${ear} ${reasons}`, () => questionOf(check, ear), isPaused);
     } else {
-      this.#call.end();
+      call.end();
     }
   }
 
   /** Show the last test, of so many that began, once: what is laid over it by hand stays. */
   async #lookAtResult(begun) {
-    const before = this.#screen.shown;
+    const before = screen.shown;
     const result = await this.#resultSoFar();
     if (result && (before !== "result" || this.#resultOf !== begun)) {
       if (!(await this.#result.showLast(result))) {
@@ -160,15 +151,15 @@ export class Follower {
       }
       this.#resultOf = begun;
     }
-    if (this.#screen.shown !== before) {
+    if (screen.shown !== before) {
       return; // meanwhile the operator went on to the next test
     }
     this.live.end();
     show(at("result-locked"), result === null);
     show(at("result-body"), result !== null);
     show(at("same-person"), result !== null);
-    this.#screen.view("result");
-    this.#screen.status("finished");
+    screen.view("result");
+    screen.status("finished");
   }
 
   async #resultSoFar() {
@@ -176,9 +167,9 @@ export class Follower {
       return null;
     }
     try {
-      return JSON.parse(await this.#device.ask("SESS:RES?"));
+      return JSON.parse(await device.ask("SESS:RES?"));
     } catch (error) {
-      if (error instanceof Refused && error.number === PIN_NEEDED) {
+      if (error.number === PIN_NEEDED) {
         this.#isResultLocked = true; // each refusal would be one more error in the device's queue
         return null;
       }
@@ -188,14 +179,14 @@ export class Follower {
 
   /** Show the last result, or say why there is none: no test, or one of an earlier format. */
   async showResult() {
-    this.#screen.leave();
+    screen.leave();
     this.#isResultLocked = false;
     await this.refresh();
     if (this.about.state !== "idle") {
       return;
     }
     try {
-      const { session: number } = JSON.parse(await this.#device.askOperator("SESS:RES?"));
+      const { session: number } = JSON.parse(await device.askOperator("SESS:RES?"));
       note(() => say("earlier_format", { number }));
     } catch (error) {
       if (error.number === NOT_NOW) {

@@ -1,23 +1,25 @@
-// A test under way: both ears, the tone, the answers as they come, and what the operator can do.
+// A test under way: both ears, the tone, the answers, why it is broken off, and what can be done.
 
-import { isHeldBy, showCheck, whoseWords } from "./check.js";
+import { device } from "./device.js";
 import { at, fill, make, show, tell } from "./dom.js";
 import { drawEar, figureOf, sidesOf } from "./draw.js";
 import { isBoardLost, reasonsOf } from "./lines.js";
-import { clockTime, number, own, routeOf, say } from "./words.js";
+import { clockTime, dateAndTime, number, own, routeOf, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS = { true: "heard", false: "not-heard", unsure: "unsure" };
 const ANSWERS_SHOWN = 200;
 const NONE = "–";
 const KEPT = "gp-pta-symbols"; // those of the session under way
+const IDENTITY = "identity"; // the check whether it is the same person
+const CONTINUED = ["listener", "silence", "earphones", "placing"]; // which Continue ends
+const WITHOUT_PAUSE = [IDENTITY, "placing", "earphones"]; // these end only at a button of their own
 
 /** Return whether nothing of the ear is told: who asks for it is not to know it. */
 function isCheck(about) {
   return about.purpose === "check";
 }
 
-/** Return a tone in words. */
 function toneWords(tone) {
   const ear = routeOf(tone);
   if (!tone.frequency_hz) {
@@ -44,16 +46,9 @@ export class Live {
   #tones = []; // answered since this page was loaded
   #result = null;
   #shown = null; // what `state` was given last
-  #serial;
   #known = new Map(); // the last reading that had a symbol, by route and frequency
   #knownOf = ""; // of which session
 
-  /** `serial` returns the serial number of the device. */
-  constructor(serial) {
-    this.#serial = serial;
-  }
-
-  /** Forget the answers of another test. */
   begin() {
     this.#tones = [];
     this.#result = null;
@@ -106,7 +101,6 @@ export class Live {
     tell(at("now-tone"), () => say("tone_none"));
   }
 
-  /** Say it again in another language. */
   retell() {
     if (this.#shown) {
       this.state(...this.#shown);
@@ -137,7 +131,7 @@ export class Live {
 
   /** Return the result with what it had symbols of before, and which ear is in doubt: in grey. */
   #withDoubts(result, about) {
-    this.#recall(`${this.#serial()} ${result.session} ${result.started}`);
+    this.#recall(`${device.serial} ${result.session} ${result.started}`);
     const isDoubtful = (ear) => about.so_far === "doubtful" && routeOf(ear) === routeOf(about);
     const ears = result.ears.map((ear) => {
       const thresholds = ear.thresholds.map((found) => {
@@ -211,7 +205,6 @@ function answerWords({ purpose, heard }) {
   return say(purpose === "catch" ? `catch_${word.replace("-", "_")}` : { code: `answer-${word}` });
 }
 
-/** Show at one glance where the test is. */
 function showFigures(about, result) {
   const isLost = isBoardLost(about);
   fill(at("now-state"), stateWords(about, result));
@@ -243,4 +236,52 @@ function widthWords({ half_width_db: width, widest_hz: hz }) {
 function maskingWords(masking) {
   const key = { ready: "masking_ready", none: "masking_none", off: "masking_off" }[masking];
   return key ? say(key) : say("masking_level", { level: masking ?? "" });
+}
+
+/** Return whether a check is answered by a button of its own: Escape may have been meant as a pause. */
+function isHeldBy(check) {
+  return WITHOUT_PAUSE.includes(check);
+}
+
+/** Return what a check asks the operator, "" for a pause as well. */
+export function questionOf(check, ear) {
+  return say(`check_${check || "pause"}`, ear ? { ear } : {});
+}
+
+/** Say whose the test is: by the name if one was typed for it, and the identifier, or that it has none. */
+function whoseWords({ typed, identifier, session }) {
+  const who = [typed.name, identifier].filter(Boolean);
+  // Of whom the device tells nothing yet only the number is known.
+  const named = who.length || identifier === undefined ? who : [say("no_name")];
+  return [...named, say("whose_session", { number: session })].join(" · ");
+}
+
+/** Show what a check asks, and what can be answered; without a check, nothing. */
+function showCheck(about, whose) {
+  const { check, ear } = about;
+  show(at("live-check"), Boolean(check));
+  if (!check) {
+    return;
+  }
+  at("live-check").classList.toggle("warning", check === "pause");
+  fill(at("check-question"), questionOf(check, ear));
+  fill(at("check-why"), say(reasonsOf(about)));
+  fill(at("check-note"), say(`check_${check}_note`));
+  const isAsked = [IDENTITY, "pause"].includes(check);
+  const begun = whose.started ? [say("whose_begun", { when: dateAndTime(whose.started) })] : [];
+  fill(at("check-whose"), isAsked ? [whoseWords(whose), ...begun].join(" · ") : "");
+  const answers = {
+    "check-passed": CONTINUED.includes(check),
+    "same-go-on": isAsked,
+    "another-end": isAsked,
+    "hear-operator": ["silence", "equipment"].includes(check),
+    "hear-other": ["silence", "equipment"].includes(check),
+    "hear-nobody": check === "equipment",
+    "ear-left": check === "ear",
+    "ear-right": check === "ear",
+    "ear-unsure": check === "ear",
+  };
+  for (const [id, isShown] of Object.entries(answers)) {
+    show(at(id), isShown);
+  }
 }

@@ -1,20 +1,18 @@
 // The page: what it consists of, and in which language it speaks.
 
 import { note, problem } from "./alerts.js";
-import { Call } from "./call.js";
+import { call } from "./call.js";
 import { Connection } from "./connection.js";
-import { Controls } from "./controls.js";
-import { Device } from "./device.js";
+import { listen } from "./controls.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, retell } from "./dom.js";
 import { Follower } from "./follow.js";
 import { KNOWS } from "./knowledge.js";
-import { askPin } from "./pin.js";
 import { Preparation } from "./prepare.js";
 import { Result } from "./result.js";
-import { Screen } from "./screen.js";
+import { screen } from "./screen.js";
 import { greet, selfTest, showLock } from "./selftest.js";
-import { Table } from "./table.js";
-import { Tidings } from "./tidings.js";
+import { tidingsTo } from "./tidings.js";
 import { HandTone } from "./tone.js";
 import { Tuning } from "./tuning.js";
 import { say, spoken, translate, useWords } from "./words.js";
@@ -32,88 +30,67 @@ function beginToSpeak() {
   fill(at("language"), ...options);
 }
 
-class Page {
-  #device;
-  #screen;
-  #preparation;
-  #result;
-  #tone;
-  #tuning;
-  #follower;
-  #connection;
-
-  constructor() {
-    const call = new Call();
-    this.#screen = new Screen(call);
-    this.#device = new Device(
-      new Table(KNOWS.commands),
-      askPin,
-      () => showLock(this.#device),
-      (told, line) => tidings.take(told, line),
-      (why) => this.#lost(why),
-    );
-    const device = this.#device;
-    this.#result = new Result(device, KNOWS, problem);
-    this.#follower = new Follower(device, this.#screen, call, () => this.#prepare(), this.#result);
-    this.#preparation = new Preparation(device, KNOWS, () => this.#follower.refresh(), problem);
-    this.#tone = new HandTone(device, problem);
-    this.#tuning = new Tuning(device, call, problem);
-    this.#connection = new Connection(device, this.#screen, () => this.#meet());
-    const check = () => selfTest(device);
-    const tidings = new Tidings(this.#screen, this.#follower, this.#tone, this.#tuning, check);
-    onClick("check-again", () => check().catch(problem));
-  }
-
-  begin() {
-    const controls = new Controls(this.#device, this.#screen, this.#follower);
-    controls.listen((person, last) => this.#prepare(person, last), () => this.#result.whose);
-    at("language").addEventListener("change", () => this.#speakIn(at("language").value));
-    this.#follower.begin();
-    this.#connection.begin();
-    this.#screen.view("off");
-  }
-
-  async #meet() {
-    greet(this.#device, KNOWS.version);
-    await selfTest(this.#device);
-    await showLock(this.#device);
-    await this.#follower.refresh();
-  }
-
-  #lost(why) {
-    this.#follower.loseSight();
-    if (this.#screen.shown === "live") {
-      note(() => say("test_goes_on"));
-    }
-    this.#connection.lost(why);
-  }
+/** Put the parts together, and go to the device. */
+function begin() {
+  const result = new Result();
+  const follower = new Follower();
+  const preparation = new Preparation(() => follower.refresh());
+  const tone = new HandTone();
+  const tuning = new Tuning();
+  const connection = new Connection();
 
   /** Prepare a test, of a person or of nobody yet; `last`: whose the last one is, if that is known. */
-  async #prepare(person = null, last = null) {
-    this.#follower.loseSight();
-    await this.#preparation.load(person, last);
-    await this.#tone.load();
-    await this.#tuning.load();
-    this.#screen.view("prepare");
-    this.#tuning.callOperator();
-    this.#screen.status("ready");
+  async function prepare(person = null, last = null) {
+    follower.loseSight();
+    await preparation.load(person, last);
+    await tone.load();
+    await tuning.load();
+    screen.view("prepare");
+    tuning.callOperator();
+    screen.status("ready");
   }
 
-  /** Say everything in another language, whatever is under way. */
-  #speakIn(language) {
-    localStorage.setItem(LANGUAGE_KEPT, language);
-    window.location.replace(`#${language}`); // what was kept is not there at once
-    useWords(KNOWS, language);
-    translate();
-    retell();
-    for (const each of [this.#preparation, this.#follower.live, this.#result]) {
-      each.retell();
-    }
-    this.#tuning.load().catch(problem);
+  device.when = {
+    told: tidingsTo(follower, tone, tuning),
+    unlocked: showLock,
+    lost: (why) => {
+      follower.loseSight();
+      if (screen.shown === "live") {
+        note(() => say("test_goes_on"));
+      }
+      connection.lost(why);
+    },
+  };
+  onClick("check-again", () => selfTest().catch(problem));
+  at("language").addEventListener("change", () => {
+    speakIn(at("language").value, [preparation, follower.live, result]);
+    tuning.load().catch(problem);
+  });
+  listen(follower, prepare, () => result.whose);
+  call.begin();
+  follower.begin(() => prepare(), result);
+  connection.begin(async () => {
+    greet(KNOWS.version);
+    await selfTest();
+    await showLock();
+    await follower.refresh();
+  });
+  screen.view("off");
+}
+
+/** Say everything in another language, whatever is under way. */
+function speakIn(language, views) {
+  localStorage.setItem(LANGUAGE_KEPT, language);
+  window.location.replace(`#${language}`); // what was kept is not there at once
+  useWords(KNOWS, language);
+  translate();
+  retell();
+  for (const each of views) {
+    each.retell();
   }
 }
 
 beginToSpeak();
 // A page that the browser kept is not taken out again: it would be that of somebody else.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
-new Page().begin();
+begin();

@@ -121,7 +121,6 @@ function commentsOf({ title }, { typed }) {
     : make("div", { class: "to-write" }, heading);
 }
 
-/** Return the lines to sign on. */
 function signOf({ lines }, { typed }) {
   const ruled = lines.map(([name, value]) => [say(name), wordsOf(value, typed)].filter(Boolean).join(": "));
   return make("div", { class: "to-sign" }, ...ruled.map((each) => make("p", {}, each)));

@@ -27,7 +27,6 @@ export function bindTyped(serial, { session, started, identifier, age_years, sex
   sessionStorage.setItem(KEPT, JSON.stringify(kept));
 }
 
-/** Forget what was typed for a session. */
 export function forgetTyped() {
   sessionStorage.removeItem(KEPT);
 }

@@ -1,13 +1,13 @@
 // Before a test: who is tested, how, and its start. Nothing here is of the person before.
 
+import { mendAll, plain, problem } from "./alerts.js";
 import { askOperator } from "./ask.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, show, tell } from "./dom.js";
-import { mendAll } from "./field.js";
+import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
-import { plain } from "./problems.js";
-import { NotAllowed } from "./table.js";
-import { Refused } from "./talk.js";
+import { checkTyped, notAllowed } from "./trouble.js";
 import { dateAndTime, number, own, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
@@ -17,16 +17,12 @@ const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
 const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
 
 export class Preparation {
-  #device;
-  #knows;
   #settings = {};
   #configured = {};
   #isNamed = true; // whether the last test has an identifier
 
-  /** `onStarted` is called when the device has begun a test, `onProblem` with an error. */
-  constructor(device, knows, onStarted, onProblem) {
-    this.#device = device;
-    this.#knows = knows;
+  /** `onStarted` is called when the device has begun a test. */
+  constructor(onStarted) {
     for (const kind of ["input", "change"]) {
       at("start-form").addEventListener(kind, () => this.#remind());
     }
@@ -38,11 +34,11 @@ export class Preparation {
     at("start-form").addEventListener("submit", (event) => {
       event.preventDefault();
       mendAll();
-      this.#start().then(onStarted, onProblem);
+      this.#start().then(onStarted, problem);
     });
     onClick("new-person", () => {
       forgetTyped();
-      this.load({}).then(() => at("identifier").focus(), onProblem);
+      this.load({}).then(() => at("identifier").focus(), problem);
     });
     this.#limits();
   }
@@ -50,7 +46,7 @@ export class Preparation {
   /** Write what the table of settings allows into the fields. */
   #limits() {
     for (const name of NUMBERS) {
-      const { low, high, unit } = this.#knows.settings[name];
+      const { low, high, unit } = KNOWS.settings[name];
       Object.assign(at(name), { min: low, max: high });
       // Others are words of one language.
       const shown = () => (name.endsWith("_db_hl") ? unitOf() : unit.startsWith("dB") ? unit : "");
@@ -59,7 +55,7 @@ export class Preparation {
       );
     }
     for (const name of TEXTS) {
-      const choices = this.#knows.settings[name].choices;
+      const choices = KNOWS.settings[name].choices;
       const rightFirst = choices.toSorted((one, other) => (one === "left") - (other === "left"));
       fill(at(name), ...rightFirst.map((each) => optionOf(name, each)));
     }
@@ -79,8 +75,8 @@ export class Preparation {
    * `last` tells whose the last test is, if that is known.
    */
   async load(person = null, last = null) {
-    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
-    this.#configured = JSON.parse(await this.#device.ask("SETT:CONF?"));
+    this.#settings = JSON.parse(await device.ask("SETT?"));
+    this.#configured = JSON.parse(await device.ask("SETT:CONF?"));
     if (person) {
       fillPerson(person);
       this.#isNamed = last === null || Boolean(last.identifier);
@@ -121,7 +117,7 @@ export class Preparation {
 
   /** Show what follows from another conduct, which the device will set with it. */
   #byConduct() {
-    const follows = this.#knows.conducts[at("conduct").value];
+    const follows = KNOWS.conducts[at("conduct").value];
     for (const name of NUMBERS.filter((each) => each in follows)) {
       at(name).value = follows[name];
     }
@@ -130,7 +126,7 @@ export class Preparation {
   }
 
   #showLoud() {
-    const isLoud = Number(at("level_max_db_hl").value) > this.#knows.loud_db_hl;
+    const isLoud = Number(at("level_max_db_hl").value) > KNOWS.loud_db_hl;
     show(at("loud"), isLoud);
     if (!isLoud) {
       at("loud_confirmed").checked = false;
@@ -152,7 +148,7 @@ export class Preparation {
       bone: at("routes").value !== "air",
       unsure_button: at("unsure_button").checked,
     };
-    const spoken = this.#knows.instruction
+    const spoken = KNOWS.instruction
       .filter((key) => isSaid[key] ?? true)
       .map((key) => make("p", {}, say({ code: `instruction-${key}` })));
     fill(at("instruction"), ...spoken);
@@ -164,14 +160,14 @@ export class Preparation {
     }
     const typed = personTyped();
     const told = this.#told(typed);
-    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
+    this.#settings = JSON.parse(await device.ask("SETT?"));
     for (const [name, value] of this.#changes()) {
-      await this.#device.askOperator("SETT", { name, value });
+      await device.askOperator("SETT", { name, value });
     }
-    await this.#device.askOperator("SESS:STAR", told);
+    await device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
-    const begun = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    bindTyped(this.#device.serial, begun, typed);
+    const begun = JSON.parse(await device.ask("SESS:IDEN?"));
+    bindTyped(device.serial, begun, typed);
   }
 
   /** Return whether the identifier is of one person, as far as the device and the operator know. */
@@ -182,7 +178,7 @@ export class Preparation {
     if (!typed.identifier) {
       return true;
     }
-    const sessions = sessionsOf(await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }));
+    const sessions = sessionsOf(await device.askOperator("SESS:LIST?", { count: LISTED_MAX }));
     let known = sessions.find((each) => each.identifier === typed.identifier);
     const like = known ?? sessions.find((each) => isLike(each.identifier, typed.identifier));
     if (like && !known) {
@@ -204,7 +200,7 @@ export class Preparation {
     const before = await this.#identityOf(session);
     const age = typed.birth_year ? ageOf(typed.birth_year) : null;
     const now = { started: new Date().toISOString(), age_years: age, sex: typed.sex };
-    const rules = Object.fromEntries(OF_PERSON.map((field) => [field, this.#knows.visits[field]]));
+    const rules = Object.fromEntries(OF_PERSON.map((field) => [field, KNOWS.visits[field]]));
     const differs = say(differencesOf(rules, before, now).map(differenceOf));
     const words = () => say("ask_same", { number: session, when: dateAndTime(known.started), differs });
     if (!differs || (await askOperator(words(), "same_person", "ask_other")) === "yes") {
@@ -217,9 +213,9 @@ export class Preparation {
   /** Return whose a session is; one that cannot be read differs in nothing. */
   async #identityOf(session) {
     try {
-      return JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: session }));
+      return JSON.parse(await device.askOperator("SESS:IDEN?", { number: session }));
     } catch (error) {
-      if (error instanceof Refused) {
+      if (error.kind === "refused") {
         return {};
       }
       throw error;
@@ -229,16 +225,10 @@ export class Preparation {
   /** Refuse what stands in the fields of the test if it cannot be. */
   #check() {
     for (const name of NUMBERS) {
-      const { value } = at(name);
-      const { low, high, unit } = this.#knows.settings[name];
-      const isThere = value !== "";
-      if (!isThere || Number(value) < low || Number(value) > high) {
-        const key = isThere ? "value_bounds" : "value_missing";
-        throw new NotAllowed(key, { name: own(name), value, least: low, most: high, unit }, name);
-      }
+      checkTyped(name, at(name).value, own(name), KNOWS.settings[name]);
     }
     if (!at("loud").hidden && !at("loud_confirmed").checked) {
-      throw new NotAllowed("loud_missing", {}, "loud_confirmed");
+      throw notAllowed("loud_missing", {}, "loud_confirmed");
     }
   }
 
@@ -246,7 +236,7 @@ export class Preparation {
     const form = at("start-form").elements;
     const { birth_year: year, sex, identifier } = typed;
     if (/[\s,]/.test(identifier)) {
-      throw new NotAllowed("value_word", { name: own("about_identifier"), value: identifier }, "identifier");
+      throw notAllowed("value_word", { name: own("about_identifier"), value: identifier }, "identifier");
     }
     return {
       EAR: form.ears.value,
@@ -256,7 +246,6 @@ export class Preparation {
     };
   }
 
-  /** Return the settings as they are in the fields. */
   #wanted() {
     return Object.fromEntries([
       ...TEXTS.map((name) => [name, at(name).value]),
@@ -270,7 +259,7 @@ export class Preparation {
     const wanted = this.#wanted();
     const now = { ...this.#settings };
     if (wanted.conduct !== now.conduct) {
-      Object.assign(now, this.#knows.conducts[wanted.conduct]);
+      Object.assign(now, KNOWS.conducts[wanted.conduct]);
       now.conduct = wanted.conduct;
       yield ["conduct", wanted.conduct];
     }
@@ -289,7 +278,7 @@ function ageOf(year) {
   const born = Number(year);
   if (!/^\d{4}$/.test(year) || born > now || born < now - 120) {
     const values = { value: year, low: now - 120, high: now };
-    throw new NotAllowed("birth_year_wrong", values, "birth_year");
+    throw notAllowed("birth_year_wrong", values, "birth_year");
   }
   return now - born;
 }

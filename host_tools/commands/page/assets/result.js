@@ -1,34 +1,31 @@
 // What a test found: its paper, beside earlier sessions of this person, printed and saved.
 
-import { Misfit } from "./device.js";
+import { plain, problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, save, show, tell } from "./dom.js";
 import { drawEar, drawnEar } from "./draw.js";
+import { KNOWS } from "./knowledge.js";
 import { sessionsOf, shareOf } from "./lines.js";
 import { sectionsOf } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differenceOf } from "./prepare.js";
+import { misfit } from "./trouble.js";
 import { dateAndTime, own, routeOf, say } from "./words.js";
 
 const LISTED_MAX = 50;
+const MADE_BY = ["device", "boards", "transducer", "vibrator", "calibration_digest"]; // a session
 const FINISHED = ["complete", "aborted"];
 
 export class Result {
-  #device;
-  #knows;
-  #problem;
   #result = null;
   #told = null; // what SESS:PAP? answered: the paper, and how it was made
   #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
 
-  /** `onProblem` is given errors. */
-  constructor(device, knows, onProblem) {
-    this.#device = device;
-    this.#knows = knows;
-    this.#problem = onProblem;
+  constructor() {
     onClick("print", () => window.print());
     onClick("save-json", () => this.#save());
-    onClick("find-earlier", () => this.#findEarlier().catch(onProblem));
+    onClick("find-earlier", () => this.#findEarlier().catch(problem));
   }
 
   /** Whose the result is that is shown; null: none is. */
@@ -38,17 +35,16 @@ export class Result {
 
   /** Show the result of the last test; `answer` is that of SESS:RES?. Return whether it still is. */
   async showLast(answer) {
-    const identity = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    const told = JSON.parse(await this.#device.ask("SESS:PAP?"));
+    const identity = JSON.parse(await device.ask("SESS:IDEN?"));
+    const told = JSON.parse(await device.ask("SESS:PAP?"));
     if (identity.session !== answer.session || told.session !== answer.session) {
       return false; // meanwhile another test has begun
     }
     if (!told.paper) {
-      throw new Misfit(this.#device.identity, ["SESSion:PAPer?"]); // it made no papers yet
+      throw misfit(plain(device.identity), ["SESSion:PAPer?"]); // it made no papers yet
     }
-    const { device, boards, transducer, vibrator, calibration_digest } = identity;
-    const made = { device, boards, transducer, vibrator, calibration_digest };
-    const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
+    const made = Object.fromEntries(MADE_BY.map((name) => [name, identity[name]]));
+    const whose = { ...made, ...whoseIs(device.serial, answer) };
     // All at once: what is saved in the meantime is whole.
     this.#result = answer;
     this.#told = told;
@@ -59,7 +55,6 @@ export class Result {
     return true;
   }
 
-  /** Say it again in another language. */
   retell() {
     if (this.#result) {
       this.#draw();
@@ -84,7 +79,7 @@ export class Result {
 
   async #findEarlier() {
     const { identifier, session } = this.#whose;
-    const answer = await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX });
+    const answer = await device.askOperator("SESS:LIST?", { count: LISTED_MAX });
     const share = shareOf(answer);
     const isEarlier = (each) => each.number < session && identifier && each.identifier === identifier;
     const same = sessionsOf(answer).filter((each) => isEarlier(each) && FINISHED.includes(each.outcome));
@@ -102,7 +97,7 @@ export class Result {
 
   #choice(session) {
     const box = make("input", { type: "checkbox", id: `earlier-${session.number}` });
-    box.addEventListener("change", () => this.#toggle(session, box).catch(this.#problem));
+    box.addEventListener("change", () => this.#toggle(session, box).catch(problem));
     const words = make("span");
     tell(words, () => {
       const when = dateAndTime(session.started);
@@ -118,8 +113,8 @@ export class Result {
       return;
     }
     const { number: earlier } = session;
-    const told = JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: earlier }));
-    const differs = differencesOf(this.#knows.visits, told, this.#whose);
+    const told = JSON.parse(await device.askOperator("SESS:IDEN?", { number: earlier }));
+    const differs = differencesOf(KNOWS.visits, told, this.#whose);
     const why = differs.map((each) => {
       const row = differenceOf(each);
       return each.rule === "said" ? row : own(`earlier_${each.rule}`, { differs: row });
@@ -127,7 +122,7 @@ export class Result {
     if (differs.some((each) => each.rule === "refused")) {
       box.checked = false;
     } else {
-      const { ears } = JSON.parse(await this.#device.askOperator("SESS:RES?", { number: earlier }));
+      const { ears } = JSON.parse(await device.askOperator("SESS:RES?", { number: earlier }));
       // Only what was a valid test is laid beside another one.
       this.#earlier.set(earlier, ears.filter((ear) => ear.may_conclude).map((ear) => drawnEar(ear)));
       why.push(...ears.filter((ear) => !ear.may_conclude).map(verdictOf));
@@ -149,7 +144,7 @@ export class Result {
     const { calibration_digest: digest, transducer, vibrator } = this.#whose;
     const { about } = this.#told.calibration;
     return {
-      format: this.#knows.json_format,
+      format: KNOWS.json_format,
       sessions: [
         {
           journal: `session-${String(session).padStart(6, "0")}.journal`,

@@ -1,21 +1,15 @@
 // Which view is shown, and what a screen reader hears of it.
 
-import { forget } from "./alerts.js";
+import { forget, mendAll } from "./alerts.js";
+import { call } from "./call.js";
 import { at, show, tell } from "./dom.js";
-import { mendAll } from "./field.js";
 import { say } from "./words.js";
 
 const VIEWS = ["off", "prepare", "live", "result"];
 export const DISK_REFUSES = -250; // what ended or left a test, and stays to be read when that is over
 
-export class Screen {
-  #call;
-
-  /** `call` calls the operator, for nothing that is not shown. */
-  constructor(call) {
-    this.#call = call;
-    this.shown = "";
-  }
+class Screen {
+  shown = "";
 
   view(name) {
     const was = this.shown;
@@ -30,7 +24,7 @@ export class Screen {
     show(at("check"), name === "prepare");
     show(at("device"), name !== "off");
     if (name !== "live") {
-      this.#call.end();
+      call.end(); // for nothing that is not shown
     }
     if (was !== name && (was || name !== "off")) {
       at(`view-${name}`).querySelector("h2").focus();
@@ -42,7 +36,6 @@ export class Screen {
     this.shown = "";
   }
 
-  /** Show whether the tone generator answers. */
   board(isLost) {
     tell(at("board"), () => say(isLost ? "board_lost" : "board_ready"));
     at("board").classList.toggle("bad", isLost);
@@ -59,3 +52,5 @@ export class Screen {
     }
   }
 }
+
+export const screen = new Screen();

@@ -1,8 +1,8 @@
 // What the device says of itself: its parts, its clock, its calibration and its lock.
 
-import { note } from "./alerts.js";
+import { note, plain } from "./alerts.js";
+import { device } from "./device.js";
 import { at, fill, make, retell, show, tell } from "./dom.js";
-import { plain } from "./problems.js";
 import { dateAndTime, say, translate, useUnit } from "./words.js";
 
 const CLOCK_APART_MS = 5 * 60 * 1000;
@@ -15,23 +15,22 @@ const PART_STATES = { // what is said, and its class
 const HOLDING = ["calibrated", "simulated"]; // calibrations in which levels are what they say
 
 /** Say which firmware answers; `version` is that which this page was made for. */
-export function greet(device, version) {
+export function greet(version) {
   fill(at("device-name"), `GP-PTA ${plain(device.version)}`);
   if (device.version !== version) {
     note(() => say("other_version", { device: plain(device.version), page: version }));
   }
 }
 
-/** Show what the device finds of its parts. */
-export async function selfTest(device) {
+export async function selfTest() {
   const parts = await device.selfTest();
   tell(at("parts"), () => parts.map(partOf));
   const faults = parts.filter(({ state }) => state === "FAULT").length;
   const fine = parts.some(({ state }) => state === "none") ? "check_uncalibrated" : "check_fine";
   tell(at("check-words"), () => say(faults ? "check_faults" : fine, { faults }));
   at("check").open = faults > 0;
-  await compareClocks(device);
-  await showCalibration(device);
+  await compareClocks();
+  await showCalibration();
 }
 
 function partOf({ name, state, why }) {
@@ -43,7 +42,7 @@ function partOf({ name, state, why }) {
   return make("li", {}, make("b", {}, say(`part_${name}`)), " ", shown, " ", told, advice);
 }
 
-async function compareClocks(device) {
+async function compareClocks() {
   const here = new Date().toISOString();
   const there = await device.ask("SYST:TIME?");
   if (Math.abs(new Date(there) - new Date(here)) > CLOCK_APART_MS) {
@@ -51,7 +50,7 @@ async function compareClocks(device) {
   }
 }
 
-async function showCalibration(device) {
+async function showCalibration() {
   const state = JSON.parse(await device.ask("CAL?")).state.toLowerCase();
   useUnit(state === "uncalibrated");
   translate();
@@ -62,8 +61,7 @@ async function showCalibration(device) {
   at("calibration").classList.toggle("bad", !HOLDING.includes(state));
 }
 
-/** Show whether the console is locked by a PIN. */
-export async function showLock(device) {
+export async function showLock() {
   const lock = await device.ask("SYST:PIN?");
   tell(at("lock-words"), () => say(`pin_${lock.toLowerCase()}`));
   show(at("unlock"), lock === "LOCKED");

@@ -1,15 +1,6 @@
 // The console's table of commands, as the firmware of this page's version has it.
 
-/** A value that the console would refuse; `key` is that of its sentence. */
-export class NotAllowed extends Error {
-  /** `field`: the id of that in which it stands, "": of none. */
-  constructor(key, values, field = "") {
-    super(key);
-    this.key = key;
-    this.values = values;
-    this.field = field;
-  }
-}
+import { notAllowed } from "./trouble.js";
 
 /** Builds lines from the table, and finds out whether a device has the same one. */
 export class Table {
@@ -32,7 +23,7 @@ export class Table {
       delete left[argument.name];
       if (value === undefined || value === null || value === "") {
         if (!argument.optional) {
-          throw new NotAllowed("value_missing", { name: argument.name });
+          throw notAllowed("value_missing", { name: argument.name });
         }
         continue;
       }
@@ -43,11 +34,6 @@ export class Table {
       throw new Error(`${header} has no ${Object.keys(left).join(", ")}`);
     }
     return [header, texts.join(",")].filter(Boolean).join(" ");
-  }
-
-  /** Return whether a command is not asked for a value, so that it ends with its OK. */
-  isQuery(header) {
-    return header.endsWith("?");
   }
 
   /** Return the headers that a device's HELP lacks or types otherwise; optional ones are left. */
@@ -80,7 +66,7 @@ function checkValue(argument, text) {
     return checkNumber(argument, text);
   }
   if (/[\s,]/.test(text) || [...text].some((each) => each < " ")) {
-    throw new NotAllowed("value_word", { name: argument.name, value: text });
+    throw notAllowed("value_word", { name: argument.name, value: text });
   }
   return text;
 }
@@ -88,7 +74,7 @@ function checkValue(argument, text) {
 function checkChoice({ name, choices }, text) {
   const word = text.toUpperCase();
   if (!choices.includes(word)) {
-    throw new NotAllowed("value_choice", { name, value: text, allowed: choices.join(", ") });
+    throw notAllowed("value_choice", { name, value: text, allowed: choices.join(", ") });
   }
   return word;
 }
@@ -96,10 +82,10 @@ function checkChoice({ name, choices }, text) {
 function checkNumber({ name, low, high, whole, unit }, text) {
   const value = Number(text);
   if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
-    throw new NotAllowed("value_number", { name, value: text });
+    throw notAllowed("value_number", { name, value: text });
   }
   if (low !== undefined && (value < low || value > high)) {
-    throw new NotAllowed("value_bounds", { name, value: text, least: low, most: high, unit });
+    throw notAllowed("value_bounds", { name, value: text, least: low, most: high, unit });
   }
   return String(value);
 }

@@ -1,7 +1,7 @@
 // A conversation with the console: one question at a time, and lines that nobody asked for.
 
 import { errorOf } from "./lines.js";
-import { Lost } from "./ways.js";
+import { lost, refused } from "./trouble.js";
 
 const BEGIN_ANEW = "\x15\r"; // ^U: forget what somebody typed by half
 const IDENTIFY = "*IDN?";
@@ -11,15 +11,6 @@ const WAKE_MS = 1000;
 const WAKES = 5;
 // The console answers within a second, whatever it does; on a busy machine later.
 const ANSWER_MS = 15000;
-
-/** The console refused a line. */
-export class Refused extends Error {
-  constructor(number, words) {
-    super(words);
-    this.number = number;
-    this.words = words;
-  }
-}
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -62,7 +53,7 @@ export class Talk {
       }
     }
     const came = this.#strange.at(-1) || this.#partial;
-    const why = this.#gone ?? new Lost(came ? "another_device" : "no_answer", came);
+    const why = this.#gone ?? lost(came ? "another_device" : "no_answer", came);
     await this.close();
     throw why;
   }
@@ -97,7 +88,7 @@ export class Talk {
   #expect() {
     clearTimeout(this.#asked.timer);
     this.#asked.timer = setTimeout(() => {
-      this.#end(new Lost("silent"));
+      this.#end(lost("silent"));
       this.#way.close();
     }, ANSWER_MS);
   }
@@ -133,7 +124,7 @@ export class Talk {
     clearTimeout(asked.timer);
     this.#asked = null;
     if (error) {
-      asked.reject(new Refused(error.number, error.words));
+      asked.reject(refused(error.number, error.words));
     } else {
       asked.resolve(asked.answer);
     }
@@ -144,7 +135,7 @@ export class Talk {
     if (this.#gone) {
       return;
     }
-    this.#gone = why ?? new Lost("closed");
+    this.#gone = why ?? lost("closed");
     for (const each of [this.#asked, ...this.#waiting].filter(Boolean)) {
       clearTimeout(each.timer);
       each.reject(this.#gone);

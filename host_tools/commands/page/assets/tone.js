@@ -1,26 +1,23 @@
 // A tone by hand while no test runs, and the listener's button as it is pressed.
 
+import { mendAll, problem } from "./alerts.js";
+import { device } from "./device.js";
 import { at, onClick, tell } from "./dom.js";
-import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
-import { NotAllowed } from "./table.js";
+import { checkTyped } from "./trouble.js";
 import { own, say } from "./words.js";
 
 export class HandTone {
-  #device;
-  #problem;
   #limits = null;
   #isTold = false; // what became of the tone that was asked for last
 
-  constructor(device, onProblem) {
-    this.#device = device;
-    this.#problem = onProblem;
+  constructor() {
     at("tone-form").addEventListener("submit", (event) => {
       event.preventDefault();
       mendAll();
-      this.#play().catch(onProblem);
+      this.#play().catch(problem);
     });
-    onClick("tone-stop", () => this.#device.ask("TONE:STOP").catch(onProblem));
+    onClick("tone-stop", () => device.ask("TONE:STOP").catch(problem));
     for (const name of ["tone-ear", "tone-frequency"]) {
       at(name).addEventListener("change", () => this.#showLimit());
     }
@@ -28,7 +25,7 @@ export class HandTone {
 
   /** Take from the device what a tone may be now: each allows the next one more. */
   async load() {
-    this.#limits = limitsOf(await this.#device.ask("TONE:LIM?"));
+    this.#limits = limitsOf(await device.ask("TONE:LIM?"));
     this.#showLimit();
   }
 
@@ -47,14 +44,9 @@ export class HandTone {
   async #play() {
     const noise = at("tone-noise").value;
     const { value } = at("tone-level");
-    const { low, high } = this.#bounds;
-    if (value === "" || Number(value) < low || Number(value) > high) {
-      const key = value === "" ? "value_missing" : "value_bounds";
-      const name = own("tone_level");
-      throw new NotAllowed(key, { name, value, least: low, most: high }, "tone-level");
-    }
+    checkTyped("tone-level", value, own("tone_level"), this.#bounds);
     this.#isTold = false;
-    await this.#device.ask("TONE", {
+    await device.ask("TONE", {
       ear: at("tone-ear").value,
       frequency: at("tone-frequency").value,
       level: value,
@@ -65,13 +57,12 @@ export class HandTone {
     }
   }
 
-  /** Show what became of a tone, or that a button was pressed. */
   told(what, about) {
     const keys = { "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
       this.#isTold = true; // perhaps in the same breath as that it was taken
       tell(at("tone-told"), () => say(keys[what]));
-      this.load().catch(this.#problem);
+      this.load().catch(problem);
     } else if (what === "button-down" || what === "button-up") {
       tell(at("button-told"), () => say(what === "button-down" ? "button_down" : "button_up", { button: about.button }));
     }

@@ -1,5 +1,8 @@
 // The fit of a hearing aid, and its tuning by comparison, as the console has them.
 
+import { problem } from "./alerts.js";
+import { call } from "./call.js";
+import { device } from "./device.js";
 import { at, fill, make, onClick, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
@@ -10,25 +13,18 @@ const STATES = [...OVER, "paused", "waiting"]; // of which something is said; el
 const DIMENSIONS = ["overall_db", "tilt_db", "mid_db", "soft_db"];
 const NOTES_MAX = 20;
 
-/** Return a difference as it is written with its sign. */
 function signed(value_db) {
   return number(value_db, 1, true);
 }
 
 export class Tuning {
-  #device;
-  #problem;
-  #call;
   #isPausedHere = false; // by the operator
   #isWaiting = false;
 
-  constructor(device, call, onProblem) {
-    this.#device = device;
-    this.#call = call;
-    this.#problem = onProblem;
+  constructor() {
     at("tune-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#start().then(() => this.load(), onProblem);
+      this.#start().then(() => this.load(), problem);
     });
     for (const answer of ["FIRST", "SECOND", "SAME"]) {
       const press = () => this.#do("TUNE:ANSW", { answer });
@@ -40,24 +36,24 @@ export class Tuning {
       this.#do(isPaused ? "TUNE:CONT" : "TUNE:PAUS");
     });
     onClick("tune-abort", () => this.#do("TUNE:ABOR"));
-    onClick("tune-result", () => this.#result().catch(onProblem));
+    onClick("tune-result", () => this.#result().catch(problem));
   }
 
   async #start() {
     const identifier = personTyped().identifier;
     const count = at("tune-count").value;
-    await this.#device.askOperator("TUNE:STAR", {
+    await device.askOperator("TUNE:STAR", {
       ...(identifier ? { ID: identifier } : {}),
       ...(count ? { COUNT: count } : {}),
     });
   }
 
   #do(header, values) {
-    this.#device.ask(header, values).then(() => this.load(), this.#problem);
+    device.ask(header, values).then(() => this.load(), problem);
   }
 
   async #result() {
-    const found = JSON.parse(await this.#device.askOperator("TUNE:RES?"));
+    const found = JSON.parse(await device.askOperator("TUNE:RES?"));
     tell(at("tune-found"), () => this.#found(found));
   }
 
@@ -83,11 +79,11 @@ export class Tuning {
 
   /** Show where the tuning is; without a hearing aid at the device there is none. */
   async load() {
-    show(at("tuning"), this.#device.tunes);
-    if (!this.#device.tunes) {
+    show(at("tuning"), device.tunes);
+    if (!device.tunes) {
       return;
     }
-    const about = pairs(await this.#device.ask("TUNE:STAT?"));
+    const about = pairs(await device.ask("TUNE:STAT?"));
     const isUnderWay = !OVER.includes(about.state);
     const isPaused = about.state === "paused";
     show(at("tune-form"), !isUnderWay);
@@ -125,9 +121,9 @@ export class Tuning {
       return;
     }
     if (this.#isWaiting) {
-      this.#call.to("tuning", () => at("tune-state").textContent, true);
+      call.to("tuning", () => at("tune-state").textContent, true);
     } else {
-      this.#call.end();
+      call.end();
     }
   }
 

@@ -1,20 +1,11 @@
 // The two ways to the device's console: Web Serial, and the bridge of `gp-pta page PORT`.
 
-import { say } from "./words.js";
+import { lost } from "./trouble.js";
 
 const BAUD_RATE = 115200;
 const BUFFER_BYTES = 65536;
 // Why the bridge closes; `bridge.py` has the same numbers.
 const CLOSED_BY_BRIDGE = { 4000: "busy", 4001: "no_port", 4002: "unplugged" };
-
-/** There is no way to the device any more, or none yet; `kind` is a part of a sentence's key. */
-export class Lost extends Error {
-  constructor(kind, words = "") {
-    super(say(`lost_${kind}`));
-    this.kind = kind;
-    this.words = words;
-  }
-}
 
 /** The way by Web Serial: a port that the operator chose. */
 export class SerialWay {
@@ -31,7 +22,7 @@ export class SerialWay {
     try {
       await this.#port.open({ baudRate: BAUD_RATE, bufferSize: BUFFER_BYTES });
     } catch (error) {
-      throw new Lost("in_use", error.message);
+      throw lost("in_use", error.message);
     }
     this.#reading = this.#read(onText, onLost);
   }
@@ -57,19 +48,19 @@ export class SerialWay {
     }
     if (!this.#closing) {
       await this.#port.close().catch(() => {});
-      onLost(new Lost("unplugged"));
+      onLost(lost("unplugged"));
     }
   }
 
   async write(text) {
     const writer = this.#port.writable?.getWriter();
     if (!writer) {
-      throw new Lost("unplugged");
+      throw lost("unplugged");
     }
     try {
       await writer.write(new TextEncoder().encode(text));
     } catch (error) {
-      throw new Lost("unplugged", error.message);
+      throw lost("unplugged", error.message);
     } finally {
       writer.releaseLock();
     }
@@ -112,7 +103,7 @@ export class BridgeWay {
         }
       };
       this.#socket.onclose = ({ code, reason }) => {
-        const why = new Lost(CLOSED_BY_BRIDGE[code] ?? "bridge_gone", reason);
+        const why = lost(CLOSED_BY_BRIDGE[code] ?? "bridge_gone", reason);
         this.#tellWhy(why);
         if (!isOpen) {
           reject(why);

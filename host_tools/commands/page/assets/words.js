@@ -14,7 +14,6 @@ export function useWords({ codes, words, figures }, wanted) {
   document.documentElement.lang = chosen;
 }
 
-/** Return the language that was chosen. */
 export function spoken() {
   return chosen;
 }
@@ -29,7 +28,6 @@ export function say(what, figures) {
   return language.say(typeof what === "string" ? own(what, figures) : what);
 }
 
-/** Return whether the page has a sentence of this key. */
 export function hasWords(key) {
   return language.has(`page-${key}`);
 }

@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
@@ -21,10 +23,9 @@ from firmware_py.console.pin import PinHash, PinLock
 from firmware_py.platform.program import INTERRUPTED
 from firmware_py.terms.route import Route
 from host_tools.commands.console import command as console_module
-from host_tools.commands.console.command import history_path
-from host_tools.commands.console.lines import is_pin, words_of
-from host_tools.commands.console.prompt import completer
-from host_tools.devices.greeting import CONSOLE_WANTED
+from host_tools.commands.console.command import Talk, history_path, is_pin
+from host_tools.commands.console.prompt import CommandCompleter, words_of
+from host_tools.devices.device_answers import CONSOLE_WANTED
 from host_tools.devices.patience import LONGEST_S, Wait
 from host_tools.devices.processes import ConsoleLine
 from host_tools.errors import HostError
@@ -37,6 +38,7 @@ from tests.host.journals import GpPta
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, at_a_terminal
 
 PIN = "471108"
+NO_ANSWER = r"no answer to 'SESS:STAT\?' at '/dev/"
 
 
 class Firmware(Recorder):
@@ -95,32 +97,26 @@ def server() -> Iterator[Served]:
     served.stop()
 
 
+@contextmanager
+def woken(server: Served, show: Callable[[str], None] = print) -> Iterator[Talk]:
+    with closing(Talk(server.port, show)) as talk:
+        talk.wake()
+        yield talk
+
+
 @pytest.fixture
 def locked_server() -> Iterator[Served]:
-    """One that asks for a PIN."""
     locked = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
     yield locked
     locked.stop()
 
 
-class Writes(io.StringIO):
-    """Standard output that keeps what is written to it at once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.at_once: list[str] = []
-
-    def write(self, text: str) -> int:
-        self.at_once.append(text)
-        return super().write(text)
-
-
 def test_an_answer_is_written_with_its_newline_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unasked lines come from another thread: one between them would be in the same line."""
-    out = Writes()
-    monkeypatch.setattr(sys, "stdout", out)
+    writes: list[str] = []
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(write=writes.append, flush=lambda: None))
     say("HELP", "OK")
-    assert [text for text in out.at_once if text] == ["HELP\nOK\n"]
+    assert [text for text in writes if text] == ["HELP\nOK\n"]
 
 
 # `gp-pta console` as a script uses it, in this process: with a pipe for standard input.
@@ -236,10 +232,8 @@ def test_what_is_no_ascii_is_not_made_a_query(server: Served, pipe: Piped) -> No
 def test_who_is_no_firmware_is_named(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     server.mute = True
     monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
-    talk = console_module.Talk(server.port, print)
-    with pytest.raises(HostError) as refusal:
-        talk.wake()
-    talk.close()
+    with pytest.raises(HostError) as refusal, woken(server):
+        raise AssertionError("nobody answers")
     assert str(refusal.value) == (
         f"no GP-PTA firmware answers at '{server.port}': asked *IDN?, and waited 0.3 s; "
         f"{CONSOLE_WANTED}"
@@ -283,15 +277,13 @@ def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console_module, "SILENT_S_MAX", 0.2)
-    talk = console_module.Talk(server.port, print)
-    talk.wake()
-    server.mute = True
-    with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
-        talk.ask("SESS:STAT?")
-    with pytest.raises(HostError, match="no answer to the PIN at") as refusal:
-        talk.ask(f"SYST:PIN {PIN}")
+    with woken(server) as talk:
+        server.mute = True
+        with pytest.raises(HostError, match=NO_ANSWER):
+            talk.ask("SESS:STAT?")
+        with pytest.raises(HostError, match="no answer to the PIN at") as refusal:
+            talk.ask(f"SYST:PIN {PIN}")
     assert PIN not in str(refusal.value)
-    talk.close()
 
 
 class Watched:
@@ -313,7 +305,6 @@ class Watched:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Return the clock by which answers are waited for."""
     watched = Watched()
     monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=watched.now_s))
     return watched
@@ -326,11 +317,9 @@ def test_who_says_something_meanwhile_is_waited_for(server: Served, clock: Watch
         clock.go_on(0.9)
         assert clock.looked.wait(WAIT_S_MAX), "it is looked whether to wait any longer"
 
-    talk = console_module.Talk(server.port, show)
-    talk.wake()
-    server.unasked += [f"! tone number={number}" for number in range(4)]
-    assert talk.ask("SESS:STAT?") == ["state"]
-    talk.close()
+    with woken(server, show) as talk:
+        server.unasked += [f"! tone number={number}" for number in range(4)]
+        assert talk.ask("SESS:STAT?") == ["state"]
 
 
 def test_an_answer_that_was_lost_is_not_waited_for_as_long_as_a_test_goes_on(
@@ -343,25 +332,21 @@ def test_an_answer_that_was_lost_is_not_waited_for_as_long_as_a_test_goes_on(
         if clock.looked.wait(1.0) and clock.s < 2.0 * LONGEST_S:  # nobody looks who waits no longer
             server.say("! tone number=1\r\n")
 
-    talk = console_module.Talk(server.port, show)
-    talk.wake()
-    server.mute = True
-    server.say("! tone number=1\r\n")
-    with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
-        talk.ask("SESS:STAT?")
+    with woken(server, show) as talk:
+        server.mute = True
+        server.say("! tone number=1\r\n")
+        with pytest.raises(HostError, match=NO_ANSWER):
+            talk.ask("SESS:STAT?")
     assert console_module.ANSWER_S_MAX < clock.s < LONGEST_S
-    talk.close()
 
 
 def test_a_refusal_names_the_port_and_the_command_and_no_pin(locked_server: Served) -> None:
-    talk = console_module.Talk(locked_server.port, print)
-    talk.wake()
-    assert talk.insist("SESS:STAT?") == "state"
     refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
-    with pytest.raises(HostError, match=refused) as refusal:
-        talk.insist(f"SYST:PIN {PIN}9")
+    with woken(locked_server) as talk:
+        assert talk.insist("SESS:STAT?") == "state"
+        with pytest.raises(HostError, match=refused) as refusal:
+            talk.insist(f"SYST:PIN {PIN}9")
     assert PIN not in str(refusal.value)
-    talk.close()
 
 
 # People
@@ -458,7 +443,7 @@ def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
 )  # fmt: skip
 def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> None:
     _, console = connect()
-    words = completer(words_of(console.execute("HELP")))
+    words = CommandCompleter(words_of(console.execute("HELP")))
     found = [*words.get_completions(Document(typed), CompleteEvent())]
 
     assert [each.text for each in found] == offered

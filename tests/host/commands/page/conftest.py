@@ -23,7 +23,6 @@ SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
 
 @pytest.fixture(scope="session")
 def browser() -> Browser:
-    """Return the browser; every page of it begins without history."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: apt install chromium-headless-shell")
     if chosen_library() is None:
@@ -83,18 +82,16 @@ class Operator:
         return page
 
     def connect(self, end: StandIn) -> Page:
-        """Open the page as a file, and connect it by a click."""
         page = self.open(end)
         page.click("#choose")
         return page
 
-    def join(self, device: Device, cable: Any = None, **options: Any) -> Page:
-        """Start a device with these options, and connect its page by its cable or another."""
+    def join(self, device: Device, **options: Any) -> Page:
+        """Start a device with these options, and connect its page."""
         device.start(**options)
-        return self.connect(device.stand_in(cable))
+        return self.connect(device.stand_in())
 
     def prepare(self, device: Device) -> Page:
-        """Start a device, and connect its page, before a test."""
         page = self.join(device)
         expect(page.locator("#view-prepare")).to_be_visible()
         return page
@@ -111,8 +108,15 @@ class Operator:
         self._undo.close()
 
 
+def begin_test(page: Page, ears: str = "") -> None:
+    """Start a test, and wait until it is shown: time that passes before is silence."""
+    if ears:
+        page.check(f"input[name=ears][value={ears}]")
+    page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
+
+
 def check_buttons(page: Page) -> list[str]:
-    """Return what the operator is offered when a check is made, or which ear is which is asked."""
     return page.locator("#live-check button:visible").all_inner_texts()
 
 

@@ -36,7 +36,6 @@ def run(name: str, program: str, **given: Any) -> Any:
 
 @cache
 def words() -> dict[str, Any]:
-    """Return what the page knows of sentences and figures."""
     return {name: knowledge()[name] for name in ("codes", "words", "figures")}
 
 
@@ -47,7 +46,6 @@ def say_all(told: list[Any]) -> dict[str, list[str]]:
 
 
 def text_of_paper(paper: Paper, language: str = "en", typed: dict[str, str] | None = None) -> str:
-    """Return all that the page shows of a paper."""
     text: str = run("paper.js", SHOW, paper=paper, language=language, typed=typed or {}, **words())
     return text
 

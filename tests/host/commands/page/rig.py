@@ -4,6 +4,7 @@ Its time stands still until the test has it go on, up to something that is to co
 computed. So no click is too late, whatever the machine does, and nothing waits for a tone.
 """
 
+import http.client
 import itertools
 import os
 import re
@@ -14,9 +15,12 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection, serve
+from websockets.typing import Origin
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.listener import Listener
@@ -49,19 +53,25 @@ class Cable:
         self._typed = b""
         self._far: Callable[[bytes], object] | None = None
         self.told = b""  # by the firmware, whoever heard it
+        self.change: Callable[[bytes], bytes] = bytes  # what the firmware says
+        self._held = b""  # a question
+        self._asked, self._let = threading.Event(), threading.Event()
+        self._kept: list[bytes] | None = None
 
     def join(self, far: Callable[[bytes], object] | None) -> None:
         """Give what the firmware says to this end from now on; None: to nobody, it is lost."""
         self._far = far
 
     def type(self, data: bytes) -> None:
+        if self._held and self._held in data:
+            self._asked.set()
+            assert self._let.wait(WAIT_S_MAX)
         with self.changed:
             self._typed += data
             self.changed.notify_all()
 
     @property
     def has_come(self) -> bool:
-        """Return whether something was typed that was not read yet."""
         return bool(self._typed)
 
     def read(self) -> bytes:
@@ -70,29 +80,46 @@ class Cable:
         return typed
 
     def write(self, data: bytes) -> None:
-        """Say something to whatever is plugged in."""
         self.told += data
-        far = self._far
-        if data and far is not None:
+        data, far = self.change(data), self._far
+        if self._kept is not None:
+            self._kept.append(data)
+        elif data and far is not None:
             with suppress(ConnectionClosed, OSError):
                 far(data)
 
+    def hold(self, question: bytes) -> None:
+        """Hold a question up before it reaches the firmware."""
+        self._held = question
 
-class Retold:
-    """A cable on which what the firmware says is changed, line by line."""
+    def until_asked(self) -> None:
+        assert self._asked.wait(WAIT_S_MAX)
 
-    def __init__(self, cable: Cable, retell: Callable[[bytes], bytes]) -> None:
-        self._cable = cable
-        self._retell = retell
-        self._half = b""
-        self.type = cable.type
+    def release(self) -> None:
+        self._held = b""
+        self._let.set()
 
-    def join(self, far: Callable[[bytes], object] | None) -> None:
-        self._cable.join(None if far is None else lambda data: far(self._retold(data)))
+    def gather(self) -> None:
+        """Keep what the firmware says, to come in one piece."""
+        self._kept = []
 
-    def _retold(self, data: bytes) -> bytes:
-        *lines, self._half = (self._half + data).split(b"\n")
-        return b"".join(self._retell(line) + b"\n" for line in lines)
+    def give(self) -> None:
+        """Give what was kept; the firmware must have nothing to say meanwhile."""
+        kept, self._kept = self._kept or [], None
+        assert self._far is not None
+        self._far(b"".join(kept))
+
+
+def by_line(retell: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    """Return what changes whatever comes, line by line."""
+    half = b""
+
+    def change(data: bytes) -> bytes:
+        nonlocal half
+        *lines, half = (half + data).split(b"\n")
+        return b"".join(retell(line) + b"\n" for line in lines)
+
+    return change
 
 
 NEVER_SET: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
@@ -105,62 +132,6 @@ def of_a_clock_never_set(line: bytes) -> bytes:
     told = answer_as_json([part])[1:-1].encode()
     line = re.sub(rb'\{"name": "clock", [^{}]*\{[^{}]*\}[^{}]*\}', told, line)
     return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", NEVER_SET.isoformat().encode(), line.strip())
-
-
-class Held:
-    """A cable on which a question can be held up before it reaches the firmware."""
-
-    def __init__(self, cable: Cable, question: bytes) -> None:
-        self._cable = cable
-        self._question = question
-        self._asked = threading.Event()
-        self._let = threading.Event()
-        self._let.set()
-        self.join = cable.join
-
-    def type(self, data: bytes) -> None:
-        if self._question in data and not self._let.is_set():
-            self._asked.set()
-            assert self._let.wait(WAIT_S_MAX)
-        self._cable.type(data)
-
-    def hold(self) -> None:
-        self._asked.clear()
-        self._let.clear()
-
-    def until_asked(self) -> None:
-        assert self._asked.wait(WAIT_S_MAX)
-
-    def release(self) -> None:
-        self._let.set()
-
-
-class Gathered:
-    """A cable on which what the firmware says can be gathered, to come in one piece."""
-
-    def __init__(self, cable: Cable) -> None:
-        self._cable = cable
-        self._far: Callable[[bytes], object] | None = None
-        self._kept: list[bytes] | None = None
-        self.type = cable.type
-
-    def join(self, far: Callable[[bytes], object] | None) -> None:
-        self._far = far
-        self._cable.join(None if far is None else self._say)
-
-    def _say(self, data: bytes) -> None:
-        if self._kept is not None:
-            self._kept.append(data)
-        elif self._far is not None:
-            self._far(data)
-
-    def gather(self) -> None:
-        self._kept = []
-
-    def give(self) -> None:
-        """Give what was kept; the firmware must have nothing to say meanwhile."""
-        kept, self._kept = self._kept, None
-        self._say(b"".join(kept or []))
 
 
 class StandIn:
@@ -177,7 +148,6 @@ class StandIn:
 
     @property
     def script(self) -> str:
-        """Return what the browser runs before the page."""
         url = f"ws://127.0.0.1:{self._server.socket.getsockname()[1]}/"
         return (HERE / "stand_in.js").read_text("utf-8").replace("STAND_IN_URL", url)
 
@@ -248,7 +218,6 @@ class FarPort:
         self._undo.close()
 
     def close(self) -> None:
-        """Pull the cable, if that was not done."""
         if self.name.is_symlink():
             self.pull()
 
@@ -339,7 +308,6 @@ class Device(Surroundings):
             raise error
 
     def plug_board(self, serial: str = SERIAL) -> None:
-        """Plug in a board that has just started."""
         with self.changed:
             board = SimulatedBoard(self.listener, boot=next(self._boots), serial=serial)
             self.swap_board(board)
@@ -365,7 +333,6 @@ class Device(Surroundings):
                 super().wait(seconds)
 
     def ring(self) -> None:
-        """Let no time pass any more."""
         with self.changed:
             super().ring()
             self.changed.notify_all()
@@ -383,8 +350,6 @@ class Device(Surroundings):
     # Its time
 
     def until(self, come: Callable[[], bool]) -> None:
-        """Let time pass until something has come; afterwards it stands still."""
-
         def has_come() -> bool:
             if not come():
                 return False
@@ -415,7 +380,6 @@ class Device(Surroundings):
         self.until_told("! session-over")
 
     def until_board(self) -> None:
-        """Let time pass until the board is greeted."""
         firmware = self._firmware
         assert firmware is not None
         self.until(lambda: firmware.client.connected)
@@ -427,13 +391,11 @@ class Device(Surroundings):
     # What is at the operator's cable, and what is on the disk
 
     def stand_in(self, cable: Any = None) -> StandIn:
-        """Return the far end of its cable, or of another, as a serial port of a browser."""
         end = StandIn(cable or self.cable)
         self._undo.callback(end.close)
         return end
 
     def far_port(self) -> FarPort:
-        """Return the far end as a port of this machine."""
         end = FarPort(self.cable, self.directory.with_name(f"{self.directory.name}.far"))
         self._undo.callback(end.close)
         return end
@@ -447,6 +409,26 @@ class Device(Surroundings):
     def __exit__(self, *_: object) -> None:
         self._undo.close()
         self._stop()
+
+
+def ask(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
+    """Ask for a page as a browser does; return status and content."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S_MAX)
+    connection.request("GET", place.path if path is None else path, headers=headers)
+    answer = connection.getresponse()
+    content = answer.read().decode()
+    connection.close()
+    return answer.status, content
+
+
+def join(address: str, *, token: str = "", origin: str = "") -> ClientConnection:
+    """Ask for the console as the page does."""
+    place = urlsplit(address)
+    path = f"/{token}/" if token else place.path
+    own = Origin(origin or f"http://{place.netloc}")
+    url = f"ws://{place.netloc}{path}console"
+    return connect(url, origin=own, open_timeout=WAIT_S_MAX, proxy=None)
 
 
 class Stranger:

@@ -18,8 +18,8 @@ from tests.host.commands.page.rig import (
     PIN,
     Device,
     FarPort,
-    Retold,
     Stranger,
+    by_line,
     of_a_clock_never_set,
 )
 from tests.host.commands.page.test_whole import await_answers, enter_pin
@@ -96,7 +96,8 @@ def test_a_question_to_a_socket_that_closes_does_not_hide_why(
 def test_a_clock_that_was_never_set_is_told_with_what_to_do(
     device: Device, operator: Operator
 ) -> None:
-    page = operator.join(device, Retold(device.cable, of_a_clock_never_set))
+    device.cable.change = by_line(of_a_clock_never_set)
+    page = operator.join(device)
     expect(page.locator("#view-prepare")).to_be_visible()
     clock = page.locator("#parts li").last
     expect(clock).to_contain_text("Clock FAULT never set: it says 1970-01-01T00:00:05+00:00")
@@ -113,8 +114,8 @@ def test_a_firmware_that_makes_no_papers_is_said_not_to_fit(
 ) -> None:
     device.directory.mkdir(exist_ok=True)
     shutil.copy(LEFT_S2, device.journal())
-    cable = Retold(device.cable, lambda line: line.replace(b'"paper": {', b'"other": {'))
-    page = operator.join(device, cable)
+    device.cable.change = by_line(lambda line: line.replace(b'"paper": {', b'"other": {'))
+    page = operator.join(device)
     expect(page.locator("#problems")).to_contain_text("does not fit this page")
     assert "SESSion:PAPer?" in problems(page)
     expect(page.locator("#result")).to_be_hidden()

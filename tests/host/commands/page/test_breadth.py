@@ -22,8 +22,8 @@ from host_tools.commands.export.schema import schema_text
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.source import source_of
-from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
+from tests.host.commands.page.conftest import Operator, begin_test
+from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_whole import await_answers, enter_pin
 from tests.host.journals import GOLDEN, GpPta
 from tests.host.pdfs import ReadPdf
@@ -40,9 +40,7 @@ def start_short(page: Page, identifier: str = "P-17") -> None:
     page.fill("#identifier", identifier)
     page.fill("#birth_year", "1958")
     page.select_option("#sex", "F")
-    page.click("#start")
-    # Time that passes before the test has begun is silence, after which settings are forgotten.
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
 
 
 def expect_result(page: Page) -> None:
@@ -76,13 +74,12 @@ def test_a_tone_by_hand_has_its_limit(page: Page, device: Device) -> None:
 def test_a_tone_that_is_over_before_the_page_hears_that_it_was_taken_is_over(
     device: Device, operator: Operator
 ) -> None:
-    cable = Gathered(device.cable)
-    page = operator.join(device, cable)
+    page = operator.join(device)
     page.locator("#view-prepare > details.card summary").click()
-    cable.gather()
+    device.cable.gather()
     page.click("#tone-form button[type=submit]")
     device.until_told("! manual-tone-over")
-    cable.give()
+    device.cable.give()
     expect(page.locator("#tone-told")).to_have_text("The tone is over.")
 
 
@@ -244,8 +241,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     page.check("#loud_confirmed")
     page.check("#unsure_button")
     expect(page.locator("#instruction")).to_contain_text("press the other button")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     await_answers(page, device, 1)
     header = device.journal().read_text("utf-8").split("\n", 1)[0]
     for wanted in ('"conduct":"clinical"', '"level_max_db_hl":110', '"unsure_button":true'):
@@ -258,8 +254,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     expect(page.locator("#unsure_button")).not_to_be_checked()
     expect(page.locator("#loud_confirmed")).not_to_be_checked()
     page.fill("#level_max_db_hl", "90")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     header = device.journal(2).read_text("utf-8").split("\n", 1)[0]
     assert '"level_max_db_hl":90' in header.replace(" ", "")
 
@@ -289,10 +284,9 @@ def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator
 def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
     device: Device, operator: Operator
 ) -> None:
-    held = Held(device.cable, b"SESS:IDEN?")
-    page = operator.join(device, held, configuration=LOCKED)
+    page = operator.join(device, configuration=LOCKED)
     with ExitStack() as undo:
-        undo.callback(held.release)
+        undo.callback(device.cable.release)
         page.click("#unlock")
         enter_pin(page)
         start_short(page)
@@ -300,10 +294,10 @@ def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
         device.until_over()
         expect_result(page)
         page.click("#lock")
-        held.hold()
+        device.cable.hold(b"SESS:IDEN?")
         page.click("#unlock")
         enter_pin(page)
-        held.until_asked()
+        device.cable.until_asked()
         assert save(page, "#save-json")["sessions"][0]["session"] == 1
 
 

@@ -1,6 +1,5 @@
 """The bridge: who gets the page and the console, and what becomes of the port."""
 
-import http.client
 import os
 import re
 import signal
@@ -15,14 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 from websockets.sync.server import ServerConnection
-from websockets.typing import Origin
 
 from host_tools.commands.page.assemble import page
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
 from tests.firmware.rig import REPO
-from tests.host.commands.page.rig import Cable, FarPort
+from tests.host.commands.page.rig import Cable, FarPort, ask, join
 from tests.host.journals import Refused
 
 WAIT_S = 120.0  # on a very busy machine
@@ -50,25 +48,6 @@ def messages() -> list[str]:
 def bridge(far: FarPort, messages: list[str]) -> Iterator[Bridge]:
     with Bridge(str(far.name), PAGE, messages.append) as made:
         yield made
-
-
-def ask(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
-    """Ask for a page as a browser does; return status and content."""
-    place = urlsplit(address)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S)
-    connection.request("GET", place.path if path is None else path, headers=headers)
-    answer = connection.getresponse()
-    content = answer.read().decode()
-    connection.close()
-    return answer.status, content
-
-
-def join(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnection:
-    """Ask for the console as the page does."""
-    place = urlsplit(bridge.address)
-    path = f"/{token}/" if token else place.path
-    own = Origin(origin or f"http://{place.netloc}")
-    return connect(f"ws://{place.netloc}{path}console", origin=own, open_timeout=WAIT_S, proxy=None)
 
 
 def close_code(page: ClientConnection) -> int | None:
@@ -114,21 +93,20 @@ def test_a_socket_without_token_or_of_another_origin_is_refused(
     token: str, origin: str, bridge: Bridge, cable: Cable
 ) -> None:
     with pytest.raises(InvalidStatus, match="404"):
-        join(bridge, token=token, origin=origin)
+        join(bridge.address, token=token, origin=origin)
 
 
 def test_what_the_page_types_comes_to_the_firmware(
     bridge: Bridge, far: FarPort, cable: Cable
 ) -> None:
     every = bytes(range(256)) * 4
-    with join(bridge) as page:
+    with join(bridge.address) as page:
         assert page.recv(WAIT_S) == str(far.name)
         page.send(every)
         assert firmware_hears(cable, len(every)) == every
 
 
 def firmware_hears(cable: Cable, count: int) -> bytes:
-    """Return what was typed, until it has so many bytes."""
     come = b""
     with cable.changed:
         while len(come) < count:
@@ -140,9 +118,9 @@ def firmware_hears(cable: Cable, count: int) -> bytes:
 def test_a_second_page_is_refused_and_the_first_goes_on(
     bridge: Bridge, cable: Cable, messages: list[str]
 ) -> None:
-    with join(bridge) as first:
+    with join(bridge.address) as first:
         first.recv(WAIT_S)
-        with join(bridge) as second:
+        with join(bridge.address) as second:
             assert close_code(second) == BUSY
         first.send(b"HELP\r")
         assert firmware_hears(cable, 5) == b"HELP\r"
@@ -151,11 +129,11 @@ def test_a_second_page_is_refused_and_the_first_goes_on(
 
 def test_a_port_that_is_not_there_is_said_and_tried_again(bridge: Bridge, far: FarPort) -> None:
     far.pull()
-    with join(bridge) as page:
+    with join(bridge.address) as page:
         assert close_code(page) == NO_PORT
         assert "console" in str(page.close_reason)
     far.plug()
-    with join(bridge) as page:
+    with join(bridge.address) as page:
         assert page.recv(WAIT_S) == str(far.name)
 
 
@@ -173,17 +151,17 @@ def test_whoever_is_told_that_the_port_is_gone_may_ask_again_at_once(
     monkeypatch.setattr(ServerConnection, "close", closed_late)
     with ExitStack() as undo:
         undo.callback(asked_again.set)
-        first = undo.enter_context(join(bridge))
+        first = undo.enter_context(join(bridge.address))
         first.recv(WAIT_S)
         far.pull()
         assert close_code(first) == UNPLUGGED
-        assert close_code(undo.enter_context(join(bridge))) == NO_PORT
+        assert close_code(undo.enter_context(join(bridge.address))) == NO_PORT
         far.plug()
-        assert undo.enter_context(join(bridge)).recv(WAIT_S) == str(far.name)
+        assert undo.enter_context(join(bridge.address)).recv(WAIT_S) == str(far.name)
 
 
 def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, messages: list[str]) -> None:
-    with join(bridge) as page:
+    with join(bridge.address) as page:
         page.recv(WAIT_S)
         far.pull()
         assert close_code(page) == UNPLUGGED

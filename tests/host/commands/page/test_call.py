@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
 from tests.firmware.whole_sessions import ASLEEP, AWAKE, Moody, a_listener
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, begin_test
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_placing import choose_bone
 from tests.host.commands.page.test_which_ear import begin_asking
@@ -39,20 +39,13 @@ def icon(page: Page) -> str:
     return page.locator("link[rel=icon]").get_attribute("href") or ""
 
 
-def begin_one_ear(page: Page) -> None:
-    page.check("input[name=ears][value=RIGHT]")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
-
-
 def test_who_is_to_place_the_vibrator_is_called_until_it_is_placed(
     device: Device, operator: Operator
 ) -> None:
     page = open_page(device, operator)
     usual = icon(page)
     choose_bone(page)
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     device.until_told("! placing")
     expect(page).to_have_title("● Bone conduction: please place the vibrator or the earphones")
     assert icon(page) != usual
@@ -86,7 +79,7 @@ def test_the_operator_is_called_when_nobody_seems_to_listen(
 ) -> None:
     device.listener = listener = Moody(a_listener("S2"))
     page = open_page(device, operator)
-    begin_one_ear(page)
+    begin_test(page, "RIGHT")
     device.until_answers(12)
     assert page.title() == TITLE
     listener.mood = ASLEEP
@@ -109,7 +102,7 @@ def test_nobody_is_called_for_a_pause_of_their_own_but_for_one_of_the_device(
     device: Device, operator: Operator
 ) -> None:
     page = open_page(device, operator)
-    begin_one_ear(page)
+    begin_test(page, "RIGHT")
     device.until_answers(2)
     page.click("#pause")
     expect(page.locator("#check-question")).to_have_text("Paused. Is it still the same person?")

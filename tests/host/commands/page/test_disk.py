@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from firmware_py.journal import Disk
 from firmware_py.platform.room_on_disk import TO_END_BYTES
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, begin_test
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -23,8 +23,7 @@ def expect_fault(page: Page, words: str) -> None:
 
 def begin(page: Page, device: Device) -> None:
     expect(page.locator("#view-prepare")).to_be_visible()
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     device.until_answers(3)
 
 

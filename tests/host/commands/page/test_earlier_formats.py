@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.firmware.rig import REPO
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, begin_test
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_breadth import expect_result
 
@@ -54,9 +54,7 @@ def test_an_earlier_session_of_another_calibration_is_not_laid_over(
     take(device, FORMATS / FINISHED)
     page = operator.prepare(device)
     page.fill("#identifier", "P-17")
-    page.check("input[name=ears][value=RIGHT]")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page, "RIGHT")
     device.until_over()
     expect_result(page)
     page.click("#find-earlier")

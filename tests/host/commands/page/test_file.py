@@ -100,7 +100,7 @@ def keys_of_the_page() -> Iterator[str]:
     html = (ROOT / "page.html").read_text("utf-8")
     yield from re.findall(r'data-say="(\w+)"', html)
     yield from re.findall(r'\b(?:say|own)\(\s*"(\w+)"', scripts())
-    yield from re.findall(r'new NotAllowed\(\s*"(\w+)"', scripts())
+    yield from re.findall(r'notAllowed\(\s*"(\w+)"', scripts())
     yield from (f"status_{key}" for key in re.findall(r'status\(\s*"(\w+)"', scripts()))
 
 

@@ -9,7 +9,7 @@ from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.words import say
 from tests.firmware.whole_sessions import ASLEEP, AWAKE, Moody, a_listener
-from tests.host.commands.page.conftest import Operator, check_buttons
+from tests.host.commands.page.conftest import Operator, begin_test, check_buttons
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page-words")
@@ -17,11 +17,8 @@ SHOWN = "#live-check"
 
 
 def begin(operator: Operator, device: Device) -> Page:
-    """Begin a test of the right ear."""
     page = operator.prepare(device)
-    page.check("input[name=ears][value=RIGHT]")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page, "RIGHT")
     return page
 
 

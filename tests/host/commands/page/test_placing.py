@@ -10,7 +10,7 @@ from device.simulator.head import Head
 from device.simulator.listener import SimulatedListener
 from firmware_py.installation.configuration import Configuration
 from firmware_py.sessions.archive import recorded_result
-from tests.host.commands.page.conftest import Operator, check_buttons
+from tests.host.commands.page.conftest import Operator, begin_test, check_buttons
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -52,8 +52,7 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
     page = operator.join(device, configuration=Configuration(seed=2))
     expect(page.locator("#view-prepare")).to_be_visible()
     choose_bone(page)
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     asked: list[str] = []
     while until_placing_or_over(device, len(asked)):
         expect(page.locator(SHOWN)).to_be_visible()

@@ -115,7 +115,6 @@ def test_what_a_language_lacks_is_english_and_whoever_makes_the_page_is_told(
 
 
 def read_anew() -> None:
-    """Have catalogues be read again."""
     language_of.cache_clear()
     catalogue_of.cache_clear()
 

@@ -1,7 +1,6 @@
 """`gp-pta page --simulated`: a whole device behind the page, in one process."""
 
 import argparse
-import http.client
 import os
 import signal
 import subprocess
@@ -11,12 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
 
 import pytest
 import serial
-from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Origin
+from websockets.sync.client import ClientConnection
 
 from device.simulator.serve import raw_pty
 from firmware_py.platform.ports import UNSENT_BYTES_MAX, PortError
@@ -28,6 +25,7 @@ from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO
+from tests.host.commands.page.rig import ask, join
 
 WAIT_S: Final = 120.0  # on a very busy machine
 JOURNAL: Final = "session-000001.journal"
@@ -44,7 +42,6 @@ class AsThePage:
         self._console.send(f"{line}\r".encode())
 
     def line(self) -> str:
-        """Return the next line, told or answered."""
         while b"\n" not in self._come:
             come = self._console.recv(WAIT_S)
             assert isinstance(come, bytes)
@@ -53,7 +50,6 @@ class AsThePage:
         return line.decode().rstrip()
 
     def until(self, begin: str) -> list[str]:
-        """Return the lines up to one that begins so."""
         lines = [self.line()]
         while not lines[-1].startswith(begin):
             lines.append(self.line())
@@ -69,16 +65,8 @@ class AsThePage:
         return lines
 
 
-def content_of(place: SplitResult) -> str:
-    asking = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S)
-    asking.request("GET", place.path)
-    content = asking.getresponse().read().decode()
-    asking.close()
-    return content
-
-
 @contextmanager
-def served(data: Path, *options: str) -> Iterator[SplitResult]:
+def served(data: Path, *options: str) -> Iterator[str]:
     """Run the command until it is interrupted, and give the address that it prints."""
     words = [sys.executable, "-m", "host_tools.main", "page", "--simulated", "--data", str(data)]
     with subprocess.Popen(
@@ -87,7 +75,7 @@ def served(data: Path, *options: str) -> Iterator[SplitResult]:
     ) as process:  # fmt: skip
         assert process.stdout is not None
         try:
-            yield urlsplit(process.stdout.readline().strip())
+            yield process.stdout.readline().strip()
         finally:
             process.send_signal(signal.SIGINT)
             _, told = process.communicate(timeout=WAIT_S)
@@ -98,11 +86,9 @@ def served(data: Path, *options: str) -> Iterator[SplitResult]:
 def test_a_whole_test_by_air_and_bone_from_one_command(tmp_path: Path) -> None:
     data = tmp_path / "data"
     options = ("--audiogram", "N1", "--routes", "air,bone", "--speed", "40")
-    with served(data, *options) as place:
-        assert content_of(place) == page()
-        own = Origin(f"http://{place.netloc}")
-        url = f"ws://{place.netloc}{place.path}console"
-        with connect(url, origin=own, open_timeout=WAIT_S, proxy=None) as console:
+    with served(data, *options) as address:
+        assert ask(address) == (200, page())
+        with join(address) as console:
             assert isinstance(console.recv(WAIT_S), str), "the name of the port"
             operator = AsThePage(console)
             operator.type("SYST:EVEN ON")
@@ -119,7 +105,6 @@ def test_a_whole_test_by_air_and_bone_from_one_command(tmp_path: Path) -> None:
 
 @pytest.fixture
 def options(tmp_path: Path) -> argparse.Namespace:
-    """Return the options of a simulated device, as they are usually."""
     p = argparse.ArgumentParser()
     command.add_arguments(p)
     return p.parse_args(["--simulated", "--data", str(tmp_path / "data")])
@@ -143,6 +128,16 @@ def test_a_data_directory_is_of_one_device_at_a_time(options: argparse.Namespace
         device_in_process(options, threading.Event(), print),
     ):
         raise AssertionError("two devices have the same journals")
+
+
+def test_a_table_is_read_by_its_mapping(options: argparse.Namespace, tmp_path: Path) -> None:
+    """What is remarkable of it was looked for without, so that it was refused."""
+    table, told = tmp_path / "ears.csv", list[str]()
+    table.write_text("who,mine,yours\n1,30,40\n")
+    options.audiogram, options.columns = f"{table}:1", "right.1000=mine,left.1000=yours"
+    with device_in_process(options, threading.Event(), told.append):
+        pass
+    assert told == [f"{table}: passed over, as nothing is known of them: columns who"]
 
 
 # The firmware's end of its console

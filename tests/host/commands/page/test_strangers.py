@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Frame, Opcode
-from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Origin
+from websockets.sync.client import ClientConnection
 
 from host_tools.commands.page import bridge as bridge_module
 from host_tools.commands.page.bridge import BUSY, MESSAGE_BYTES_MAX, Bridge
@@ -29,7 +28,7 @@ from host_tools.commands.page.strangers import (
     WRONG_ADDRESS,
 )
 from tests.budget import either
-from tests.host.commands.page.rig import Cable, FarPort
+from tests.host.commands.page.rig import Cable, FarPort, join
 
 WAIT_S: Final = 120.0  # on a very busy machine
 HERE: Final = "a page has the device"
@@ -51,7 +50,6 @@ class Served:
         self.place = urlsplit(self._bridge.address)
 
     def until(self, words: str) -> None:
-        """Wait until this is told."""
         while not self.told or self.told[-1] != words:
             self.told.append(self._coming.get(timeout=WAIT_S))
 
@@ -91,12 +89,9 @@ class Served:
     @contextmanager
     def join(self) -> Iterator[ClientConnection]:
         """Yield a page that has the console; like the page's own it asks again while one leaves."""
-        host, is_busy = self.place.netloc, True
+        is_busy = True
         while is_busy:
-            with connect(
-                f"ws://{host}{self.place.path}console", origin=Origin(f"http://{host}"),
-                open_timeout=WAIT_S, proxy=None,
-            ) as page:  # fmt: skip
+            with join(self._bridge.address) as page:
                 with suppress(ConnectionClosedError):
                     assert isinstance(page.recv(WAIT_S), str)
                 if page.close_code == BUSY:

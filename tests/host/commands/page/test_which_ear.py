@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from firmware_py.sessions.archive import recorded_result
 from tests.firmware.whole_sessions import a_listener
-from tests.host.commands.page.conftest import Operator, check_buttons
+from tests.host.commands.page.conftest import Operator, begin_test, check_buttons
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -18,8 +18,7 @@ OTHER = {"left": "right", "right": "left"}
 def begin_asking(page: Page, device: Device) -> str:
     """Begin a test that asks, and return the ear in which the tone is."""
     page.check("#ear_check")
-    page.click("#start")
-    expect(page.locator("#view-live")).to_be_visible()
+    begin_test(page)
     device.until_told("! ear-check ")
     expect(page.locator(SHOWN)).to_be_visible()
     return ear_of_last_tone(device)

@@ -6,15 +6,14 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from firmware_py.inference.library import chosen_library
-from host_tools.commands.doctor.command import COLUMNS
-from host_tools.commands.doctor.findings import hint, package, satisfies
+from host_tools.commands.doctor import COLUMNS, hint, package, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
 from tests.host.journals import GpPta
@@ -25,43 +24,36 @@ EXTRA: Final = tuple(
 )
 
 
-class Doctor:
-    """`gp-pta doctor` in this process, without some packages, and with these variables."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> None:
-        self._monkeypatch = monkeypatch
-        self._gp_pta = gp_pta
-
-    def __call__(
-        self, *options: str, without: tuple[str, ...] = (), code: int = 0, **more: str
-    ) -> str:
-        for name in without:
-            self._monkeypatch.setitem(sys.modules, name, None)
-        for name, value in more.items():
-            self._monkeypatch.setenv(name, value)
-        self.look_anew()
-        found, said, errors = self._gp_pta("doctor", *options)
-        assert (found, errors) == (code, ""), said
-        return said
-
-    def findings(self, **more: Any) -> dict[str, Any]:
-        findings: dict[str, Any] = json.loads(self("--json", **more))
-        return findings
-
-    def look_anew(self) -> None:
-        """Forget what was found out before."""
-        package.cache_clear()
-        chosen_library.cache_clear()
+Doctor = Callable[..., str]
 
 
 @pytest.fixture
 def doctor(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Iterator[Doctor]:
-    """Numba is one of the packages that are taken away: there has to be a library."""
+    """Return what runs it in this process, without some packages, and with these variables.
+
+    Numba is one of the packages that are taken away: there has to be a library.
+    """
     if chosen_library() is None:
         pytest.skip("there is no library of kernels here")
-    doctor = Doctor(monkeypatch, gp_pta)
-    yield doctor
-    doctor.look_anew()
+
+    def run(*options: str, without: Sequence[str] = (), code: int = 0, **more: str) -> str:
+        for name in without:
+            monkeypatch.setitem(sys.modules, name, None)
+        for name, value in more.items():
+            monkeypatch.setenv(name, value)
+        look_anew()
+        found, said, errors = gp_pta("doctor", *options)
+        assert (found, errors) == (code, ""), said
+        return said
+
+    yield run
+    look_anew()
+
+
+def look_anew() -> None:
+    """Forget what was found out before."""
+    package.cache_clear()
+    chosen_library.cache_clear()
 
 
 def row(said: str, name: str) -> str:
@@ -115,7 +107,7 @@ def test_it_reads_well_at_80_columns_but_for_what_is_typed(
 
 
 def test_as_json_it_says_the_same(doctor: Doctor) -> None:
-    findings = doctor.findings(without=("matplotlib", "shtab"))
+    findings = json.loads(doctor("--json", without=("matplotlib", "shtab")))
     commands = {command["command"]: command for command in findings["commands"]}
 
     assert list(commands) == [command.name for command in COMMANDS]
@@ -129,63 +121,55 @@ def test_as_json_it_says_the_same(doctor: Doctor) -> None:
     assert {package["name"] for package in findings["packages"]} >= {"numpy", "pyserial", "rich"}
 
 
-def test_a_package_that_cannot_be_imported_is_a_fault(
+BROKEN: Final = {
+    "shtab/__init__.py": "raise ImportError('libc is too old')",
+    "rich-9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: rich\nVersion: 9.9\n",
+}
+
+
+def test_a_package_that_cannot_be_used_is_a_fault(
     doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "shtab").mkdir()
-    (tmp_path / "shtab" / "__init__.py").write_text("raise ImportError('libc is too old')")
+    for name, content in BROKEN.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(content)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "shtab", raising=False)
     said = doctor(code=2)
 
     assert row(said, "completion") == "not ready: shtab is missing"
-    assert said.splitlines()[-1] == (
-        "fault: shtab: cannot be imported: ImportError: libc is too old: " + remedy(["shtab"])
-    )
+    assert said.splitlines()[-2:] == [
+        f"fault: rich: version 9.9; wanted is >=13.3: {remedy(['rich'])}",
+        f"fault: shtab: cannot be imported: ImportError: libc is too old: {remedy(['shtab'])}",
+    ]
 
 
-def test_a_package_of_a_version_that_is_not_wanted_is_a_fault(
-    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kernels", "without", "words"),
+    [
+        ("/none.so", (), "GP_PTA_KERNELS: /none.so cannot be read: No such file or directory;"),
+        ("jit", ("numba",), "Numba, which compiles them, is missing"),
+    ],
+)
+def test_kernels_that_cannot_be_used_are_a_fault(
+    kernels: str, without: tuple[str, ...], words: str, doctor: Doctor
 ) -> None:
-    about = tmp_path / "rich-9.9.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rich\nVersion: 9.9\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    findings = doctor.findings(code=2)
-
-    assert findings["faults"] == [f"rich: version 9.9; wanted is >=13.3: {remedy(['rich'])}"]
+    said = doctor(GP_PTA_KERNELS=kernels, without=without, code=2).splitlines()
+    assert any(line.startswith("fault: ") and words in line for line in said)
 
 
-def test_kernels_that_cannot_be_used_are_a_fault(doctor: Doctor) -> None:
-    findings = doctor.findings(GP_PTA_KERNELS="/none.so", code=2)
-    assert findings["kernels"] == "cannot be used"
-    (fault,) = findings["faults"]
-    assert fault.startswith("GP_PTA_KERNELS: /none.so cannot be read: No such file or directory;")
-
-
-def test_without_a_library_and_without_numba_there_are_no_kernels(doctor: Doctor) -> None:
-    findings = doctor.findings(GP_PTA_KERNELS="jit", without=("numba",), code=2)
-    assert any("Numba, which compiles them, is missing" in fault for fault in findings["faults"])
-
-
-def test_places_that_cannot_be_written_are_named_with_what_follows(
+def test_what_cannot_be_written_or_is_not_there_is_named_with_what_follows(
     doctor: Doctor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir("/proc")
-    said = doctor(XDG_CACHE_HOME="/proc/none")
+    said = doctor(XDG_CACHE_HOME="/proc/none", MICROPYTHON_UF2="/none.uf2")
 
     assert row(said, "the cache").startswith("/proc/none/gp-pta cannot be written: ")
     assert row(said, "this directory").startswith("/proc cannot be written: ")
     assert row(said, "this directory").endswith("name others: --out, --data")
     assert not list(REPO.glob("tmp*")), "nothing stays of the trial"
-
-
-def test_the_emulated_board_without_its_image_is_named(doctor: Doctor) -> None:
-    said = doctor(MICROPYTHON_UF2="/none.uf2")
-
-    assert row(said, "emulated board") == (
-        "MICROPYTHON_UF2 is '/none.uf2', and there is no such file"
-    )
+    board = "MICROPYTHON_UF2 is '/none.uf2', and there is no such file"
+    assert row(said, "emulated board") == board
     assert row(said, "demo") == "ready, without --board emulated"
 
 
