@@ -1,23 +1,18 @@
-"""How well a session tells its time to go, and the coefficients of that estimate.
+"""`gp-pta study --time-to-go`: how well a session tells its time to go, and its coefficients.
 
-``python -m host_tools.research.time_to_go --audiograms FILE.csv`` runs whole sessions of two ears
-and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
-best (least absolute error), and the errors of those in force.
+Whole sessions of two ears are run. The coefficients of `firmware_py/session/time_to_go.py` that fit
+them best (least absolute error) are told, and the errors of those in force.
 """
 
 import argparse
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.platform.program import run_program
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.events import Action, Event
 from firmware_py.terms.outcomes import Purpose
@@ -26,18 +21,21 @@ from firmware_py.terms.settings import BRISK, CONDUCTS, Settings
 from firmware_py.terms.tells import AnswerTold
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
+from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.ears import (
+    AUTO,
     BISGAARD,
-    HELD_OUT,
+    PARTS,
     TRAIN,
+    Tables,
     ears_of,
-    read_table,
     standard_ears,
 )
 from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.sessions import Row, Table
 from host_tools.research.study.sitting import Sitting
-from host_tools.research.study.work import Where, all_done
 
+PEOPLE_USUAL: Final = 40
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
 NOISE_DB: Final = 2.0
 BETWEEN_EARS_DB: Final = 3.5  # of each ear, so that two differ by 5 dB
@@ -101,7 +99,6 @@ class WatchedTest(HearingTest):
         self.course = Course()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event, and keep the answer that comes of it."""
         actions = super().handle(now_us, event)
         for each in actions:
             if isinstance(each, AnswerTold):
@@ -130,10 +127,6 @@ def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     return test.course
 
 
-def _course_asked(asked: tuple[Ear, int, str]) -> Course:
-    return course_of(*asked)
-
-
 def coefficients(courses: Sequence[Course]) -> Array:
     """Return tones in any case, a root of a bit and a frequency, with the least absolute error."""
     rows = np.array([row for course in courses for row in course.rows()])
@@ -152,45 +145,65 @@ def median_errors_s(courses: Sequence[Course]) -> list[tuple[float, float]]:
     return [(float(np.median(np.abs(each))), float(np.median(each))) for each in errors]
 
 
-def main(arguments: list[str]) -> int:
-    """Print coefficients and errors."""
-    parser = argparse.ArgumentParser(prog="time_to_go")
-    parser.add_argument("--audiograms", default=BISGAARD, help="a table of ears")
-    parser.add_argument("--part", default=TRAIN, choices=(TRAIN, HELD_OUT), help="of the table")
-    parser.add_argument("--sessions", type=int, default=40, help="of each conduct")
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0: this one alone")
-    parser.add_argument("--first", type=int, default=1, metavar="SEED")
-    given = parser.parse_args(arguments)
-    try:
-        ears = standard_ears()
-        if given.audiograms != BISGAARD:
-            table = read_table(Path(given.audiograms), "--audiograms").part(given.part)
-            ears, _ = ears_of(table, -(-given.sessions // len(STRATA)))
-        seeds = range(given.first, given.first + given.sessions)
-        asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
-        where = Where(given.workers)
-        courses = {
-            conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
-            for conduct in CONDUCTS
-        }
-    except HostError as error:
-        print(error, file=sys.stderr)
-        return 2
-    for name, some in {**courses, "both": [*chain(*courses.values())]}.items():
-        print(f"{name}: {len(some)} sessions, median {_median_s(some):.0f} s")
-        print(
-            "  tones in any case, a root of a bit, a frequency: {:.2f} {:.2f} {:.2f}".format(
-                *coefficients(some)
-            )
+def read_off(name: str, courses: Sequence[Course]) -> Row:
+    """Return how long sessions took, the best coefficients, and the errors of those in force."""
+    return {
+        "name": name,
+        "sessions": len(courses),
+        "seconds_median": float(np.median([each.answers[-1].at_s for each in courses])),
+        "coefficients": coefficients(courses).tolist(),
+        "errors_s": median_errors_s(courses),
+    }
+
+
+def lines_of(rows: Sequence[Row]) -> list[str]:
+    lines = []
+    for row in rows:
+        told = " ".join(f"{each:.2f}" for each in row["coefficients"])
+        lines += [
+            f"{row['name']}: {row['sessions']} sessions, median {row['seconds_median']:.0f} s",
+            f"  tones in any case, a root of a bit, a frequency: {told}",
+        ]
+        for share, (absolute_s, median_s) in zip(SHARES, row["errors_s"], strict=True):
+            error = f"error {median_s:+.1f} s, absolute {absolute_s:.1f} s"
+            lines.append(f"  at {share:.0%} of an ear: {error}")
+    return lines
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A test to be run."""
+
+    ear: Ear
+    seed: int
+    conduct: str
+
+
+def run_unit(unit: Unit) -> Course:
+    return course_of(unit.ear, unit.seed, unit.conduct)
+
+
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Course]:
+    """Return the table that is asked for: each conduct, and both."""
+    people = whole_number("--people", arguments.people, PEOPLE_USUAL)
+    ears = standard_ears()
+    if tables.measured is not None:
+        if arguments.part not in PARTS:
+            raise HostError(f"--part is {arguments.part!r}; allowed are {', '.join(PARTS)}")
+        part = TRAIN if arguments.part == AUTO else arguments.part
+        ears, _ = ears_of(tables.measured.part(part), -(-people // len(STRATA)))
+    elif arguments.audiograms != BISGAARD:
+        raise HostError(
+            f"--audiograms is {arguments.audiograms}; with --time-to-go allowed are a table of "
+            "ears, bisgaard"
         )
-        for share, (absolute, median) in zip(SHARES, median_errors_s(some), strict=True):
-            print(f"  at {share:.0%} of an ear: error {median:+.1f} s, absolute {absolute:.1f} s")
-    return 0
+    seeds = range(arguments.seed, arguments.seed + people)
+    units = [
+        Unit(ears[(seed - 1) % len(ears)], seed, conduct) for conduct in CONDUCTS for seed in seeds
+    ]
 
+    def rows(courses: Sequence[Course]) -> list[Row]:
+        parts = {name: courses[n * people : (n + 1) * people] for n, name in enumerate(CONDUCTS)}
+        return [read_off(name, some) for name, some in {**parts, "both": courses}.items()]
 
-def _median_s(courses: Sequence[Course]) -> float:
-    return float(np.median([each.answers[-1].at_s for each in courses]))
-
-
-if __name__ == "__main__":
-    sys.exit(run_program(lambda: main(sys.argv[1:])))
+    return Table(units, run_unit, Course, rows, {"people": people}, lines_of)

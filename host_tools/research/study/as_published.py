@@ -43,7 +43,6 @@ NOT_ASKED: Final = "not asked"  # by the device: inferred from the neighbours
 OPEN: Final = "open"  # beyond the limit perhaps, or no criterion was met
 NOT_VALID: Final = "not valid"  # the whole test: did somebody listen?
 REASONS: Final = (LIMIT, NOT_ASKED, OPEN, NOT_VALID)
-WITHIN_DB: Final = (5.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,6 @@ class Unit:
 
     @property
     def compared_hz(self) -> list[int]:
-        """Return the frequencies of the ear at which both are asked."""
         return [f for f in COMPARED_HZ if f in self.ear.frequencies_hz]
 
     @property

@@ -1,18 +1,17 @@
 """`gp-pta study --as-published`: what is read off tests in the units of papers, beside papers."""
 
 import argparse
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from device.simulator.kinds import kind_named
+from device.simulator.kinds import HONEST, kind_named
 from device.simulator.odd_ears import ODD_EARS
 from host_tools.errors import HostError
-from host_tools.research.methods.interface import Array
 from host_tools.research.methods.per_frequency import FIRST_FREQUENCY_HZ
 from host_tools.research.methods.population import balance
 from host_tools.research.study.as_published import (
@@ -21,17 +20,16 @@ from host_tools.research.study.as_published import (
     NOT_VALID,
     REASONS,
     TWICE,
-    WITHIN_DB,
     Drift,
     MethodResult,
     Unit,
     run_test,
 )
 from host_tools.research.study.ears import Tables
+from host_tools.research.study.measures import spread_of, weighted_quantiles
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import ears_measured
-from host_tools.research.study.summary import weighted_quantiles
-from host_tools.research.study.table import Table
+from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.terminal import markdown
 
 LISTENER: Final = "human"
@@ -107,55 +105,8 @@ PUBLISHED: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Spread:
-    """What differences are, over ears and frequencies; None where there is none."""
-
-    pairs: int
-    mean_db: float | None
-    sd_db: float | None  # about the mean
-    mean_absolute_db: float | None
-    within_5_db: float | None
-    within_10_db: float | None
-
-
-def spread_of(differences_db: Sequence[Array], weight: Array) -> Spread:
-    """Return what differences are.
-
-    Parameters
-    ----------
-    differences_db : (n,) of (m,)
-        Of each ear at its frequencies; NaN where one of the two has no number: left out.
-    weight : (n,)
-        Of the ears: each of an ear's differences has it.
-    """
-    values = np.concatenate([np.empty(0), *differences_db])
-    weights = np.repeat(weight, [len(each) for each in differences_db])
-    known = ~np.isnan(values)
-    values, weights = values[known], weights[known]
-    if not len(values):
-        return Spread(0, *[None] * 5)
-    weights = weights / np.sum(weights)
-
-    def mean(of: Array) -> float:
-        return float(np.sum(weights * of))
-
-    middle = mean(values)
-    within = [mean((np.abs(values) <= limit_db).astype(float)) for limit_db in WITHIN_DB]
-    variance = mean((values - middle) ** 2)
-    return Spread(len(values), middle, math.sqrt(variance), mean(np.abs(values)), *within)
-
-
-def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
-    """Return what one method gave, as JSON values.
-
-    Parameters
-    ----------
-    method : str
-        Of `METHODS`.
-    tests : iterable of MethodResult
-        Of this method and of the manual one: both occasions of each ear and seed.
-    """
+def read_off(method: str, tests: Iterable[MethodResult]) -> Row:
+    """Return what one method gave, of its tests and those of the manual one, twice each."""
     by = {
         (each.unit.method, each.unit.occasion, each.unit.ear.name, each.unit.seed): each
         for each in tests
@@ -165,9 +116,9 @@ def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
     manual = [by[MANUAL, 1, *ear] for ear in ears]
     weight = balance(np.array([each.unit.ear.stratum for each in first]))
 
-    def differ(those: Sequence[MethodResult], from_those: Sequence[MethodResult]) -> dict[str, Any]:
+    def differ(those: Sequence[MethodResult], from_those: Sequence[MethodResult]) -> Row:
         pairs = zip(those, from_those, strict=True)
-        return asdict(spread_of([a.level_db_hl - b.level_db_hl for a, b in pairs], weight))
+        return spread_of([a.level_db_hl - b.level_db_hl for a, b in pairs], weight)
 
     minutes = np.array([each.seconds for each in first]) / 60.0
     median, late = weighted_quantiles(minutes, weight, (0.5, 0.95)).tolist()
@@ -177,7 +128,7 @@ def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
         "frequencies": sum(len(each.level_db_hl) for each in first),
         "without": {reason: sum(each.without[reason] for each in first) for reason in REASONS},
         "not_valid_tests": sum(each.without[NOT_VALID] > 0 for each in first),
-        "to_truth_of_the_day": asdict(spread_of([each.error_db for each in first], weight)),
+        "to_truth_of_the_day": spread_of([each.error_db for each in first], weight),
         "to_manual": None if method == MANUAL else differ(first, manual),
         "retest": differ(second, first),
         "minutes_median": median,
@@ -185,10 +136,9 @@ def read_off(method: str, tests: Iterable[MethodResult]) -> dict[str, Any]:
     }
 
 
-def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return our table in Markdown, a column for each method."""
+def table_lines(rows: Sequence[Row]) -> list[str]:
     names = {MANUAL: "manual, staircase"}
-    lines: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+    lines: list[Line] = [
         ("", lambda row: names.get(row["method"], f"gp-pta, {row['method']}")),
         ("**to the first manual audiogram**", lambda row: ""),
         *_lines_of("to_manual"),
@@ -196,48 +146,46 @@ def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
         *_lines_of("retest"),
         ("SD of one test", _say_of_one),
         ("**to the truth of the day**", lambda row: ""),
-        ("mean, SD", lambda row: _say_error(row["to_truth_of_the_day"])),
+        ("mean, SD", _say_error),
         ("**minutes an ear**, median", lambda row: f"{row['minutes_median']:.1f}"),
         ("95 % are below", lambda row: f"{row['minutes_95']:.1f}"),
         ("**left out**, of frequencies", lambda row: str(row["frequencies"])),
         *[(f"no number: {reason}", _count(reason)) for reason in REASONS],
     ]
-    return markdown([[name, *(say(row) for row in rows)] for name, say in lines])
+    return in_columns(rows, lines)
 
 
-def _lines_of(what: str) -> list[tuple[str, Callable[[dict[str, Any]], str]]]:
-    def of(name: str, say: Callable[[float], str]) -> Callable[[dict[str, Any]], str]:
-        def cell(row: dict[str, Any]) -> str:
-            value = None if row[what] is None else row[what][name]
-            return "-" if value is None else say(value)
+def _lines_of(what: str) -> list[Line]:
+    def cell(row: Row, name: str, form: str) -> str:
+        value = None if row[what] is None else row[what][name]
+        return "-" if value is None else format(value, form)
 
-        return cell
-
-    return [
-        ("mean difference, dB", of("mean_db", lambda value: f"{value:+.1f}")),
-        ("SD of differences, dB", of("sd_db", lambda value: f"{value:.1f}")),
-        ("mean absolute difference, dB", of("mean_absolute_db", lambda value: f"{value:.1f}")),
-        ("within 5 dB", of("within_5_db", lambda value: f"{value:.0%}")),
-        ("within 10 dB", of("within_10_db", lambda value: f"{value:.0%}")),
-        ("pairs", of("pairs", str)),
-    ]
+    forms = {
+        "mean difference, dB": ("mean_db", "+.1f"),
+        "SD of differences, dB": ("sd_db", ".1f"),
+        "mean absolute difference, dB": ("mean_absolute_db", ".1f"),
+        "within 5 dB": ("within_5_db", ".0%"),
+        "within 10 dB": ("within_10_db", ".0%"),
+        "pairs": ("pairs", ""),
+    }
+    return [(words, partial(cell, name=name, form=form)) for words, (name, form) in forms.items()]
 
 
-def _say_of_one(row: dict[str, Any]) -> str:
+def _say_of_one(row: Row) -> str:
     sd_db = row["retest"]["sd_db"]
     return "-" if sd_db is None else f"{sd_db / math.sqrt(2.0):.1f}"
 
 
-def _say_error(error: dict[str, Any]) -> str:
+def _say_error(row: Row) -> str:
+    error = row["to_truth_of_the_day"]
     return "-" if error["sd_db"] is None else f"{error['mean_db']:+.1f}, {error['sd_db']:.1f}"
 
 
-def _count(reason: str) -> Callable[[dict[str, Any]], str]:
+def _count(reason: str) -> Callable[[Row], str]:
     return lambda row: str(row["without"][reason])
 
 
 def published_lines() -> list[str]:
-    """Return the table of papers in Markdown."""
     head = ["published, of people", "people", "to a manual audiogram, dB", "retest, dB", "minutes"]
     body = [[row.test, row.people, row.to_manual, row.retest, row.minutes] for row in PUBLISHED]
     cells = [[*head, "source"]]
@@ -245,31 +193,22 @@ def published_lines() -> list[str]:
     return markdown(cells)
 
 
-def in_order(tests: Iterable[MethodResult]) -> list[dict[str, Any]]:
+def in_order(tests: Iterable[MethodResult]) -> list[Row]:
     """Return the rows of all methods; sums have the same bits whoever was done first."""
-    by_method = {
-        method: [*of]
-        for method, of in itertools.groupby(
-            sorted(tests, key=lambda each: METHODS.index(each.unit.method)),
-            key=lambda each: each.unit.method,
-        )
-    }
+    of: dict[str, list[MethodResult]] = {method: [] for method in METHODS}
+    for each in tests:
+        of[each.unit.method].append(each)
     return [
-        read_off(method, [*of, *(by_method[MANUAL] if method != MANUAL else [])])
-        for method, of in by_method.items()
+        read_off(method, [*of[method], *(of[MANUAL] if method != MANUAL else [])])
+        for method in METHODS
+        if of[method]
     ]
 
 
-def table(
-    arguments: argparse.Namespace, options: Options, tables: Tables
-) -> Table[Unit, MethodResult]:
-    """Return the tables that are asked for.
-
-    Raises
-    ------
-    HostError
-        An option does not fit.
-    """
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodResult]:
+    if arguments.listener not in (HONEST.text, LISTENER):
+        raise HostError("--listener does not go with --as-published: its listeners are human")
+    options = Options.of(arguments)
     if options.audiograms in ODD_EARS:
         raise HostError(
             f"--audiograms is {options.audiograms}; with --as-published allowed are a table of "
@@ -293,8 +232,7 @@ def table(
     ]  # fmt: skip
     heading = (
         f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method; "
-        f"listeners: {LISTENER}, noise {options.response_noise_db:g} dB, lapses "
-        f"{options.lapse_rate:g}, false alarms {options.false_alarm_rate:g}; drift of a test: SD "
+        f"listeners: {LISTENER}, {answering.words}; drift of a test: SD "
         f"{drift.sd_db:g} dB, alike over {drift.octaves:g} octaves; median response time "
         f"{options.response_time_s:g} s"
     )
@@ -317,13 +255,6 @@ def table(
 
 
 def drift_named(text: str) -> Drift:
-    """Read --retest-drift DB[/OCTAVES].
-
-    Raises
-    ------
-    HostError
-        It is no such text.
-    """
     words = text.split("/")
     try:
         sd_db, octaves = (*map(float, words), *([OCTAVES_USUAL] if len(words) == 1 else []))

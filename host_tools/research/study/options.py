@@ -1,8 +1,9 @@
 """What a study is asked to do, and what of it is allowed."""
 
-from dataclasses import dataclass
+import argparse
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.simulator.kinds import HONEST, KindError, kind_named
 from device.simulator.listener import RESPONSE_TIME_S_MAX, RESPONSE_TIME_S_MIN
@@ -11,10 +12,15 @@ from device.simulator.odd_ears import ODD_EARS
 from firmware_py.terms.settings import BRISK, CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import RESPONSE_NOISE_LIMITS_DB, TONES_MAX
-from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, EARS_MAX, PARTS
+from host_tools.research.study.arguments import NUMBER_MAX, kind_asked, whole_number
+from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, PARTS
 from host_tools.research.study.listener import Answering
 
-SEEDS_MAX: Final = 1_000_000
+# Fields that the command line has by another name.
+NAMED_OTHERWISE: Final = {
+    "ears_per_stratum": "ears", "response_noise_db": "noise", "response_time_s": "response_time",
+    "jitter": "no_jitter",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,16 +45,23 @@ class Options:
     prior: Path | None = None  # of the estimator of this product; None: the one that ships
     objective: str = ""  # what it chooses tones by, package.module:Class; "": as it ships
 
-    def __post_init__(self) -> None:
-        """Check what can be checked without reading a file.
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, **other: Any) -> "Options":
+        """Return those of a command line, but for what is given beside it."""
+        names = {each.name: NAMED_OTHERWISE.get(each.name, each.name) for each in fields(cls)}
+        told = {name: getattr(arguments, option) for name, option in names.items()}
+        told["jitter"] = not told["jitter"]
+        if told["methods"] is not None:
+            named = (name.strip() for name in told["methods"].split(","))
+            told["methods"] = tuple(name for name in named if name)
+        if told["seeds"] is None:
+            told["seeds"] = kind_asked(arguments).seeds
+        return cls(**{**told, **other})
 
-        Raises
-        ------
-        HostError
-            An option is not allowed; the message names it.
-        """
-        _check_whole("--trials", self.trials, 1, TONES_MAX)
-        _check_whole("--seeds", self.seeds, 1, SEEDS_MAX)
+    def __post_init__(self) -> None:
+        """Check what can be checked without reading a file."""
+        whole_number("--trials", self.trials, 0, high=TONES_MAX)
+        whole_number("--seeds", self.seeds, 0)
         if self.part not in PARTS:
             raise HostError(f"--part is {self.part!r}; allowed are {', '.join(PARTS)}")
         self._check_listener()
@@ -80,10 +93,8 @@ class Options:
             )
 
     def _check_ears(self) -> None:
-        if self.ears_per_stratum is not None:
-            _check_whole("--ears", self.ears_per_stratum, ALL_EARS, EARS_MAX)
-        if self.audiograms in ODD_EARS and self.ears_per_stratum is not None:
-            _check_whole("--ears", self.ears_per_stratum, 1, ODD_NUMBERS_MAX)
+        low, high = (1, ODD_NUMBERS_MAX) if self.audiograms in ODD_EARS else (ALL_EARS, NUMBER_MAX)
+        whole_number("--ears", self.ears_per_stratum, low, low, high)
         if self.audiograms in ODD_EARS and not (self.part == AUTO and self.jitter):
             which = "--no-jitter" if self.part == AUTO else "--part"
             raise HostError(f"{which} is for a table of ears, not for {self.audiograms}")
@@ -101,15 +112,9 @@ class Options:
 
     @property
     def answering(self) -> Answering:
-        """Return how the listeners answer."""
         return Answering(
             self.response_noise_db,
             self.lapse_rate,
             self.false_alarm_rate,
             kind_named(self.listener),
         )
-
-
-def _check_whole(option: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise HostError(f"{option} is {value}; allowed are whole numbers {low} to {high}")

@@ -40,12 +40,10 @@ class TakingTurns:
         level_db_hl: float,
         noise: Noise | None = None,
     ) -> Press | None:
-        """Say whether and when a tone is answered, with noise or without."""
         listener = self._at(number_of(tone_id))
         return listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
-        """Say whether and when the button is pressed in a slot in which nothing sounds."""
         return self._at(number_of(after_id) + 1).spontaneous_press(after_id, slot)
 
     def _at(self, number: int) -> Listener:
@@ -85,7 +83,6 @@ class Sitting:
 
     @property
     def listener(self) -> Listener:
-        """Return who answers."""
         first = self._listener(self.truths, self.seed)
         if self.change is None:
             return first
@@ -93,7 +90,6 @@ class Sitting:
         return TakingTurns(first, second, self.change.at_tone)
 
     def test(self, test: HearingTest | None = None) -> SimulatedTest:
-        """Return the test, before its first tone."""
         return SimulatedTest(self.settings, self.listener, test=test, operator=self.operator)
 
     def _listener(self, truths: Truths, seed: int) -> SimulatedListener:

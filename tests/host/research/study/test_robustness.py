@@ -21,14 +21,11 @@ from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
-from host_tools.research.study.ears import read_table
+from host_tools.research.study.ears import DEAD, REAL, STEEP, read_table
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import (
     ALL_HZ,
-    DEAD,
     END,
-    REAL,
-    STEEP,
     Goal,
     SessionFound,
     coverage,
@@ -46,7 +43,7 @@ from host_tools.research.study.robustness_exact import (
     told_suspects,
     untold_suspects,
 )
-from host_tools.research.study.robustness_procedure import compare_with_truth, run_procedure
+from host_tools.research.study.robustness_judged import compare_with_truth, run_procedure
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.sitting import Sitting
 from tests.budget import quick
@@ -122,6 +119,11 @@ class TestEars:
         # Dead ears are alike, their listeners are not.
         assert len({ear.thresholds_db_hl for ear in ears}) == (1 if named.ears == DEAD else count)
         assert ears_of_case(named, 6, None) == ears[: 6 * named.ears_factor]
+        units = list(units_of(named, ears, 2))
+        assert len(units) == 2 * count
+        assert all((unit.other is None) == (named.other is None) for unit in units)
+        assert all((unit.then is None) == (named.changes_at is None) for unit in units)
+        assert all(unit.then.name != unit.ear.name for unit in units if unit.then is not None)
 
     def test_real_ears_are_drawn_from_a_table_and_moved_off_its_steps(self, tmp_path: Path) -> None:
         table = read_table(write_table(tmp_path / "ears.csv"), "--audiograms")
@@ -184,14 +186,6 @@ class TestSessions:
 
 
 class TestWholeSessions:
-    def test_a_test_of_both_ears_finds_a_flat_loss(self) -> None:
-        result = flat_test(40.0).run()
-
-        assert result.outcome == "complete"
-        assert {ear.route.ear for ear in result.ears} == {"left", "right"}
-        for each in result.ears[0].thresholds:
-            assert each.threshold_db_hl == pytest.approx(40.0, abs=10.0)
-
     def test_a_tone_ends_at_the_very_press_that_answers_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

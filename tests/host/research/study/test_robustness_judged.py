@@ -20,13 +20,12 @@ from firmware_py.terms.results import (
 from firmware_py.terms.route import Route
 from host_tools.research.study.robustness import SessionFound, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
-from host_tools.research.study.robustness_endings import ENDING_CASES
 from host_tools.research.study.robustness_judged import (
+    compare_with_truth,
     false_statements,
     inferred_far_off,
     is_valid,
 )
-from host_tools.research.study.robustness_procedure import compare_with_truth
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 
 
@@ -161,19 +160,6 @@ def test_remarks_on_masking_are_not_about_the_listener() -> None:
     found = compare_with_truth(result, truths)
     assert found.remarks == ()
     assert found.confidently_wrong
-
-
-@pytest.mark.parametrize("case", ENDING_CASES, ids=lambda case: str(case.name))
-def test_who_sits_in_every_row_can_be_named(case: object) -> None:
-    named = BY_NAME[case.name]  # type: ignore[attr-defined]
-    ears = ears_of_case(named, 3, None)
-    units = list(units_of(named, ears, 2))
-
-    assert len(units) == 2 * len(ears) == 6 * named.ears_factor
-    assert all((unit.other is None) == (named.other is None) for unit in units)
-    assert all((unit.then is None) == (named.changes_at is None) for unit in units)
-    assert all(unit.then.name != unit.ear.name for unit in units if unit.then is not None)
-    assert named.goals[0].percent
 
 
 def test_ears_of_everyday_are_normal_every_second_time() -> None:

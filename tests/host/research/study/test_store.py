@@ -12,8 +12,7 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Study, plan_study
-from host_tools.research.study.session import METRICS, Session
-from host_tools.research.study.session_table import table_of
+from host_tools.research.study.session import METRICS, Session, table_of
 from host_tools.research.study.store import Store
 from host_tools.research.study.work import Where
 from tests.host.research.study.ears import write_table
@@ -70,10 +69,11 @@ def test_a_study_goes_on_where_parts_are_missing_or_damaged(study: Study, tmp_pa
     assert [part.name for part in parts] == [f"part-{i:06d}.parquet" for i in range(3)]
     parts[0].unlink()
     parts[1].write_bytes(parts[1].read_bytes()[:-20])
+    pq.write_table(pq.read_table(parts[2])[:-1], parts[2])  # of another number of rows
     (tmp_path / "parts" / "part-000000.parquet.part").write_bytes(b"cut short")
 
     again = Store(tmp_path, study)
-    assert again.missing() == [0, 1]
+    assert again.missing() == [0, 1, 2]
     again.run_what_is_missing(Where())
     again.assemble()
     assert bytes_of(tmp_path) == whole
