@@ -38,6 +38,7 @@ from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.sessions import Row, Table
 from host_tools.research.study.sitting import Sitting
+from host_tools.terminal import markdown
 
 PEOPLE_USUAL: Final = 100
 WORSE_FROM_HZ: Final = 3000
@@ -116,23 +117,24 @@ def read_off(name: str, worse_db: float | None, found: Sequence[float]) -> Row:
     at = {str(each): float(np.quantile(found, 1 - each, method="higher")) for each in SHARES}
     return {
         "conduct": name, "worse_db": worse_db, "ears": n, "median": float(np.median(found)),
-        "at": at, "share": share, "low": middle - half, "high": middle + half,
+        "at": at, "share": share, "low": max(middle - half, 0.0), "high": middle + half,
     }  # fmt: skip
 
 
 def lines_of(rows: Sequence[Row]) -> list[str]:
-    lines = ["no change: the threshold of the probability for a share of false alarms"]
+    """Return both tables in Markdown."""
+    at = [["no change: share of false alarms", *(f"{share:.0%}" for share in SHARES), "50%"]]
+    changed = [["other people", "worse by", f"said to have changed, from {CHANGED:g} on", "ears"]]
     for row in rows:
         if row["worse_db"] is None:
-            at = ", ".join(f"{100 * float(share):g} % {p:.3f}" for share, p in row["at"].items())
-            lines.append(f"  {row['conduct']:8}  {at}; median probability {row['median']:.2f}")
-    lines.append(f"other people: ears of which it is said that they changed, from {CHANGED:g} on")
-    for row in rows:
-        if row["worse_db"] is not None:
+            from_on = (*row["at"].values(), row["median"])
+            at.append([row["conduct"], *(f"{each:.3f}" for each in from_on)])
+        else:
             share, low, high = (100 * row[name] for name in ("share", "low", "high"))
-            rate = f"{share:5.1f} %  ({low:.1f} to {high:.1f}), {row['ears']} ears"
-            lines.append(f"  {row['conduct']:8}  {row['worse_db']:2g} dB worse: {rate}")
-    return lines
+            rate = f"{share:.1f} % ({low:.1f} to {high:.1f})"
+            worse = f"{row['worse_db']:g} dB"
+            changed.append([row["conduct"], worse, rate, str(row["ears"])])
+    return [*markdown(at), "", *markdown(changed)]
 
 
 def table(arguments: argparse.Namespace, tables: Tables) -> Table[Pair, list[float]]:

@@ -8,6 +8,7 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,6 @@ from host_tools.research.methods.population import STRATA
 from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.ears import (
     AUTO,
-    BISGAARD,
     PARTS,
     TRAIN,
     Tables,
@@ -32,7 +32,7 @@ from host_tools.research.study.ears import (
     standard_ears,
 )
 from host_tools.research.study.listener import Answering, Ear
-from host_tools.research.study.sessions import Row, Table
+from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
 
 PEOPLE_USUAL: Final = 40
@@ -157,17 +157,25 @@ def read_off(name: str, courses: Sequence[Course]) -> Row:
 
 
 def lines_of(rows: Sequence[Row]) -> list[str]:
-    lines = []
-    for row in rows:
-        told = " ".join(f"{each:.2f}" for each in row["coefficients"])
-        lines += [
-            f"{row['name']}: {row['sessions']} sessions, median {row['seconds_median']:.0f} s",
-            f"  tones in any case, a root of a bit, a frequency: {told}",
-        ]
-        for share, (absolute_s, median_s) in zip(SHARES, row["errors_s"], strict=True):
-            error = f"error {median_s:+.1f} s, absolute {absolute_s:.1f} s"
-            lines.append(f"  at {share:.0%} of an ear: {error}")
-    return lines
+    """Return the table in Markdown, a column for each conduct, and both."""
+
+    def errors(row: Row, number: int) -> str:
+        absolute_s, median_s = row["errors_s"][number]
+        return f"{median_s:+.1f}, {absolute_s:.1f}"
+
+    lines: list[Line] = [
+        ("", lambda row: str(row["name"])),
+        ("sessions", lambda row: str(row["sessions"])),
+        ("seconds, median", lambda row: f"{row['seconds_median']:.0f}"),
+        (
+            "tones in any case, a root of a bit, a frequency",
+            lambda row: " ".join(f"{each:.2f}" for each in row["coefficients"]),
+        ),
+    ]
+    for number, share in enumerate(SHARES):
+        words = f"error at {share:.0%} of an ear, s: median, absolute"
+        lines.append((words, partial(errors, number=number)))
+    return in_columns(rows, lines)
 
 
 @dataclass(frozen=True)
@@ -192,11 +200,6 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Course]:
             raise HostError(f"--part is {arguments.part!r}; allowed are {', '.join(PARTS)}")
         part = TRAIN if arguments.part == AUTO else arguments.part
         ears, _ = ears_of(tables.measured.part(part), -(-people // len(STRATA)))
-    elif arguments.audiograms != BISGAARD:
-        raise HostError(
-            f"--audiograms is {arguments.audiograms}; with --time-to-go allowed are a table of "
-            "ears, bisgaard"
-        )
     seeds = range(arguments.seed, arguments.seed + people)
     units = [
         Unit(ears[(seed - 1) % len(ears)], seed, conduct) for conduct in CONDUCTS for seed in seeds

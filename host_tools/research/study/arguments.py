@@ -33,7 +33,10 @@ NO_EARS: Final = {
     "audiograms": "its people are simulated", "columns": "its people are simulated",
     "ears": "--people says how many they are",
 }  # fmt: skip
-ALL_EARS: Final = f"allowed are a table of ears, bisgaard, {', '.join(ODD_EARS)}"
+BISGAARD: Final = ("bisgaard",)
+NAMED_EARS: Final = (*BISGAARD, *ODD_EARS)
+ALL_EARS: Final = f"allowed are a table of ears, {', '.join(NAMED_EARS)}"
+FEW_EARS: Final = "allowed are a table of ears, bisgaard"
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,19 @@ class Kind:
     help: str = ""
     why: str = ""  # other options do not go with it
     whys: Mapping[str, str] = field(default_factory=dict)  # of some that is another reason
-    audiograms: str = ""  # what is allowed of --audiograms, without which it cannot be
+    audiograms: str = ""  # what is allowed of --audiograms; "": it cannot have them
+    named_ears: Collection[str] = ()  # of these, those that are no table
+    needs_ears: bool = True  # it cannot be without --audiograms
     seeds: int = 1  # where nothing is said of it
 
 
 METHODS: Final = Kind(
     "", "", {"methods", "train", "trials", "conduct", *OWN, *WHOLE_TESTS},
-    audiograms=ALL_EARS, seeds=20,
+    audiograms=ALL_EARS, named_ears=NAMED_EARS, seeds=20,
 )  # fmt: skip
 KINDS: Final = (
     Kind(
-        "--as-published", "study.as_published_table", {"retest_drift", *WHOLE_TESTS},
+        "--as-published", "study.as_published", {"retest_drift", *WHOLE_TESTS},
         "print instead how the device agrees with a manual audiogram and with itself, in the "
         "units of papers, beside what they say of tests on people",
         "it runs whole tests, and prints tables",
@@ -64,7 +69,7 @@ KINDS: Final = (
             "trials": ENDS, "conduct": "it runs each conduct",
             **dict.fromkeys(OWN, "it is of methods, and --seconds"),
         },
-        "allowed are a table of ears, bisgaard",
+        FEW_EARS, BISGAARD,
     ),
     Kind(
         "--robustness", "study.robustness_sessions", {"cases", "seeds"},
@@ -72,7 +77,7 @@ KINDS: Final = (
         "ears with steep steps are those of --audiograms FILE",
         "its rows say what is run, and who listens",
         {"conduct": NO_SECONDS, "response_time": NO_SECONDS},
-        seeds=3,
+        "allowed is a table of real ears", needs_ears=False, seeds=3,
     ),
     Kind(
         "--bone", "study.bone", set(),
@@ -84,14 +89,14 @@ KINDS: Final = (
         "--seconds", "study.seconds",
         {"conduct", "tested", "unsure_half_width", *OWN, *WHOLE_TESTS},
         "print instead what whole tests take by an exact clock, and where the time goes",
-        PRINTS, {"trials": ENDS}, ALL_EARS,
+        PRINTS, {"trials": ENDS}, ALL_EARS, NAMED_EARS,
     ),
     Kind(
         "--time-to-go", "time_to_go", {"part", "people", "seed"},
         "print instead how well sessions tell their time to go, and the coefficients that would "
         "tell it best",
         PRINTS, {"ears": "--people says how many are tested"},
-        "allowed are a table of ears, bisgaard",
+        FEW_EARS, BISGAARD,
     ),
     Kind(
         "--changed", "changed_ears", {"people"},
@@ -232,6 +237,16 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "-o", "--out", type=Path, metavar="DIR|FILE",
         help="the study's directory, needed by no table; or the figure's file: .svg, .png or .pdf",
     )  # fmt: skip
+
+
+def check_ears(arguments: argparse.Namespace, kind: Kind) -> None:
+    """Refuse ears that are not there, or are none for what is asked for."""
+    if kind.audiograms and kind.needs_ears and arguments.audiograms is None:
+        raise HostError(f"--audiograms is missing; {kind.audiograms}")
+    if arguments.audiograms in {*NAMED_EARS} - {*kind.named_ears}:
+        raise HostError(
+            f"--audiograms is {arguments.audiograms}; with {kind.option} {kind.audiograms}"
+        )
 
 
 def kind_asked(arguments: argparse.Namespace) -> Kind:

@@ -18,6 +18,7 @@ from host_tools.research.study.arguments import (
     TUNINGS,
     WORKERS_MAX,
     Kind,
+    check_ears,
     check_options,
     kind_asked,
 )
@@ -75,8 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _figure(arguments)
     if kind is METHODS and arguments.out is None:
         raise HostError("-o is missing; allowed is a directory, or a file of --figure")
-    if kind.audiograms and arguments.audiograms is None:
-        raise HostError(f"--audiograms is missing; {kind.audiograms}")
+    check_ears(arguments, kind)
     return _methods(arguments) if kind is METHODS else _table(arguments, kind)
 
 

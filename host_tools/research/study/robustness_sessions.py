@@ -14,7 +14,6 @@ from device.simulator.head import Head
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS
 from firmware_py.inference.estimator import InferenceError
-from host_tools.errors import HostError
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Task
 from host_tools.research.study.arguments import names_in, whole_number
@@ -193,11 +192,6 @@ RUN: Final[dict[str, Callable[[Unit], SessionFound]]] = {
 
 def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, SessionFound]:
     """Return the table that is asked for; real ears are those of the table that is named."""
-    if arguments.audiograms is not None and tables.measured is None:
-        raise HostError(
-            f"--audiograms is {arguments.audiograms}; with --robustness allowed is a table of real "
-            "ears"
-        )
     names = names_in("--cases", arguments.cases, BY_NAME)
     cases = [case for case in CASES if case.name in names]
     count = whole_number("--ears", arguments.ears, EARS_USUAL)

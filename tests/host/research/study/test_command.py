@@ -56,23 +56,18 @@ study --as-published
     --seconds => --seconds does not go with --as-published
     --audiograms x --conduct clinical => it runs each conduct
     --audiograms bisgaard --listener late=3 => its listeners are human
-    --audiograms x --methods quest => --methods does not go with --as-published
     --audiograms bisgaard --retest-drift x => such as 2.3/1
     --audiograms bisgaard --retest-drift 1/2/3 => such as 2.3/1
 study --bone
     => --audiograms is missing
     --audiograms none.csv => No such file
     --audiograms none.csv --noise 3 => --noise does not go with --bone
-    --audiograms none.csv --seeds 3 => --seeds does not go with --bone
-    --audiograms none.csv --methods quest => --methods does not go with --bone
     --audiograms none.csv --ears -1 => --ears is -1
 study --robustness
     --cases tent,hat => --cases has 'hat'; allowed are island, narrow-notch,
     --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
     --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 10000
     --noise 4 => --noise does not go with --robustness: its rows say what is run
-    --methods quest => --methods does not go with --robustness
-    --listener bursts => --listener does not go with --robustness
     --conduct clinical => --conduct does not go with --robustness
     --response-time 0.6 => --response-time does not go with --robustness
     --audiograms bisgaard => --audiograms is bisgaard; with --robustness allowed
@@ -98,14 +93,11 @@ study --seconds --audiograms tent
     --tested all => --tested has 'all'; allowed are one, both
     --tested both => nobody there has two ears that can be scored; allowed is 'one'
     --ears 0 => --ears is 0; allowed are whole numbers 1 to
-    --noise 0 => --noise is 0; allowed is 0.1 to 30 dB
     --response-time 6 => --response-time is 6; allowed is 0.15 to 5 s
     --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
     --methods quest => --methods does not go with --seconds: it runs whole tests
     --trials 20 => --trials does not go with --seconds: a whole test ends by itself
-    --dask tcp://x --workers 2 => --workers is for this machine; with --dask
     --profile default --seed 2 => --seed is of --time-to-go, --tuning, --figure, which
-    --cases tent => --cases is of --robustness
     --retest-drift 1 => --retest-drift is of --as-published
     --robustness => --seconds does not go with --robustness
 study --profile gp-pta-2015 -o figure.svg --figure

@@ -47,7 +47,7 @@ from host_tools.research.study.robustness_judged import compare_with_truth, run_
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.sitting import Sitting
 from tests.budget import quick
-from tests.host.research.study.ears import write_table
+from tests.host.research.study.ears import unit_of, write_table
 
 TOLD = Answering(2.0, 0.1, 0.05)
 
@@ -152,13 +152,8 @@ class TestSessions:
         "name", quick(["island", "bursts-test", "exact", "exact-untold"], "island")
     )
     def test_a_session_is_the_same_again(self, name: str) -> None:
-        case = BY_NAME[name]
-        (unit, other) = units_of(case, ears_of_case(case, 1, None), 2)
-
-        first, second = (run_unit(unit) for _ in range(2))
-
-        assert repr(first) == repr(second)
-        assert repr(run_unit(other)) != repr(first)
+        first, second, other = (repr(run_unit(unit_of(name, seed))) for seed in (1, 1, 2))
+        assert first == second != other
 
     def test_after_few_answers_the_estimator_is_as_sure_as_the_exact_posterior(
         self, monkeypatch: pytest.MonkeyPatch
@@ -166,18 +161,14 @@ class TestSessions:
         monkeypatch.setattr(robustness_exact, "EXACT_TONES", 3)
         monkeypatch.setattr(robustness_exact, "PARTICLES", 2000)
         monkeypatch.setattr(robustness_exact, "SAMPLES_MIN", 100)
-        case = BY_NAME["exact"]
-        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
-        noted = run_unit(unit)
+        noted = run_unit(unit_of("exact"))
 
         assert 0.8 < noted.sd_ratio < 1.25
         assert 0.85 < min(noted.mass) <= max(noted.mass) <= 1.0
         assert noted.samples >= 100.0
 
     def test_the_estimator_is_compared_with_the_finer_truth(self) -> None:
-        case = BY_NAME["narrow-notch"]
-        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
-        noted = run_unit(unit)
+        noted = run_unit(unit_of("narrow-notch"))
 
         assert set(noted.error_db) == {10, 20, 40}
         assert all(len(each) == len(ALL_HZ) for each in noted.error_db.values())

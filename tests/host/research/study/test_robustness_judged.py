@@ -26,7 +26,8 @@ from host_tools.research.study.robustness_judged import (
     inferred_far_off,
     is_valid,
 )
-from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
+from host_tools.research.study.robustness_sessions import ears_of_case, run_unit
+from tests.host.research.study.ears import unit_of
 
 
 def flat(threshold_db_hl: float) -> Audiogram:
@@ -187,9 +188,7 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
     """An unheard shadow, a listener who is gone, earphones that moved: what rows are to show."""
     found = {}
     for name in ("silent-12-test", "conductive-off-test", "changed-14-30-test"):
-        unit = next(units_of(BY_NAME[name], ears_of_case(BY_NAME[name], 1, None), 1))
-        found[name] = run_unit(unit)
-        assert repr(run_unit(unit)) == repr(found[name])
+        found[name] = run_unit(unit_of(name))
 
     assert found["silent-12-test"].family == "normal"
     assert found["conductive-off-test"].family == "flat"
@@ -200,6 +199,4 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
 
 @pytest.mark.parametrize(("name", "named"), [("poorer-20-test", True), ("equal-2-test", False)])
 def test_an_asymmetry_is_named_of_an_ear_that_is_poorer(name: str, named: bool) -> None:
-    case = BY_NAME[name]
-    unit = next(units_of(case, ears_of_case(case, 1, None), 1))
-    assert run_unit(unit).asymmetric is named
+    assert run_unit(unit_of(name)).asymmetric is named

@@ -69,46 +69,26 @@ class FakeBanded(Fake):
         return mean_db_hl - 10.0 * probability, mean_db_hl + 2.0 * probability
 
 
-def by_name(metrics: Array) -> dict[str, float]:
-    return dict(zip(METRICS, metrics.tolist(), strict=True))
-
-
-def test_metrics_are_those_of_arithmetic_by_hand() -> None:
-    # Errors 3, 0, 0, -4; the bands are 1.96 and 0.674 times 1, 2, 4, 2 dB.
-    found = by_name(metrics_of(Fake(), EAR))
-
-    assert found == pytest.approx(
-        {
-            "rmse_db": 2.5,
-            "mean_error_db": -0.25,
-            "worst_error_db": 4.0,
-            "covered_95": 0.5,
-            "covered_50": 0.5,
-            "mean_sd_db": 2.25,
-            "mean_half_width_db": 1.959963984540054 * 2.25,
-        }
-    )
-
-
-def test_a_wider_band_covers_more() -> None:
-    assert by_name(metrics_of(Fake(sd_db=(2.0, 2.0, 4.0, 2.0)), EAR))["covered_95"] == 0.75
-    assert by_name(metrics_of(Fake(sd_db=(9.0, 9.0, 9.0, 9.0)), EAR))["covered_50"] == 1.0
-
-
-def test_a_truth_on_the_edge_of_a_band_is_covered() -> None:
-    # The 50 % band reaches 1 dB up and 5 dB down, the 95 % band 1.9 up and 9.5 down.
-    found = by_name(metrics_of(FakeBanded(mean_db_hl=(9.0, 25.0, 28.2, 37.0)), EAR))
-
-    assert found["covered_50"] == 0.5
-    assert found["covered_95"] == 0.75
-    assert found["mean_half_width_db"] == pytest.approx(0.5 * (9.5 + 1.9))
-
-
-def test_a_method_without_sd_has_errors_only() -> None:
-    found = by_name(metrics_of(Fake(sd_db=(np.nan,) * 4), EAR))
-
-    assert found["rmse_db"] == 2.5
-    assert np.isnan([found[name] for name in METRICS[3:]]).all()
+@pytest.mark.parametrize(
+    ("fake", "expected"),
+    [
+        # Errors 3, 0, 0, -4; the bands are 1.96 and 0.674 times 1, 2, 4, 2 dB.
+        (Fake(), {
+            "rmse_db": 2.5, "mean_error_db": -0.25, "worst_error_db": 4.0, "covered_95": 0.5,
+            "covered_50": 0.5, "mean_sd_db": 2.25, "mean_half_width_db": 1.959963984540054 * 2.25,
+        }),
+        (Fake(sd_db=(2.0, 2.0, 4.0, 2.0)), {"covered_95": 0.75}),
+        (Fake(sd_db=(9.0, 9.0, 9.0, 9.0)), {"covered_50": 1.0}),
+        # The 50 % band reaches 1 dB up and 5 dB down, the 95 % band 1.9 up and 9.5 down: a truth
+        # on the edge of a band is covered.
+        (FakeBanded(mean_db_hl=(9.0, 25.0, 28.2, 37.0)),
+         {"covered_50": 0.5, "covered_95": 0.75, "mean_half_width_db": 0.5 * (9.5 + 1.9)}),
+        (Fake(sd_db=(np.nan,) * 4), {"rmse_db": 2.5, **dict.fromkeys(METRICS[3:], np.nan)}),
+    ],
+)  # fmt: skip
+def test_metrics_are_those_of_arithmetic_by_hand(fake: Fake, expected: dict[str, float]) -> None:
+    found = dict(zip(METRICS, metrics_of(fake, EAR).tolist(), strict=True))
+    assert {name: found[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
 def run(
