@@ -70,45 +70,38 @@ class Options:
         self._check_ears()
 
     def _check_listener(self) -> None:
-        low_db, high_db = RESPONSE_NOISE_LIMITS_DB
-        if not low_db <= self.response_noise_db <= high_db:
-            raise HostError(
-                f"--noise is {self.response_noise_db:g}; allowed is {low_db:g} to {high_db:g} dB"
-            )
         try:
             of_kind = kind_named(self.listener).lapse_rate
         except KindError as error:
             raise HostError(f"--listener: {error}") from None
+        times_s = (RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX)
+        for option, value, (low, high), unit in (
+            ("--noise", self.response_noise_db, RESPONSE_NOISE_LIMITS_DB, "dB"),
+            ("--response-time", self.response_time_s, times_s, "s"),
+        ):
+            if not low <= value <= high:
+                raise HostError(f"{option} is {value:g}; allowed is {low:g} to {high:g} {unit}")
         lapse_rate = self.lapse_rate if of_kind is None else of_kind
         rates = {"--lapse-rate": lapse_rate, "--false-alarm-rate": self.false_alarm_rate}
-        for name, rate in rates.items():
+        for option, rate in rates.items():
             if not 0.0 <= rate < 1.0:
-                raise HostError(f"{name} is {rate:g}; allowed is 0 to less than 1")
+                raise HostError(f"{option} is {rate:g}; allowed is 0 to less than 1")
         if sum(rates.values()) >= 1.0:
             raise HostError(f"{' and '.join(rates)} are together 1 or more; allowed is less than 1")
-        low_s, high_s = RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX
-        if not low_s <= self.response_time_s <= high_s:
-            raise HostError(
-                f"--response-time is {self.response_time_s:g}; allowed is {low_s:g} to {high_s:g} s"
-            )
 
     def _check_ears(self) -> None:
         low, high = (1, ODD_NUMBERS_MAX) if self.audiograms in ODD_EARS else (ALL_EARS, NUMBER_MAX)
         whole_number("--ears", self.ears_per_stratum, low, low, high)
-        if self.audiograms in ODD_EARS and not (self.part == AUTO and self.jitter):
-            which = "--no-jitter" if self.part == AUTO else "--part"
+        told = {"--part": self.part != AUTO, "--no-jitter": not self.jitter}
+        if self.audiograms in ODD_EARS and any(told.values()):
+            which = next(option for option, is_there in told.items() if is_there)
             raise HostError(f"{which} is for a table of ears, not for {self.audiograms}")
-        if self.audiograms == BISGAARD:
-            for name, usual in {
-                "--ears": self.ears_per_stratum is None,
-                "--part": self.part == AUTO,
-                "--no-jitter": self.jitter,
-            }.items():
-                if not usual:
-                    raise HostError(
-                        f"{name} is for a table of ears; of {BISGAARD} all ten are measured as "
-                        "they are"
-                    )
+        told = {"--ears": self.ears_per_stratum is not None, **told}
+        if self.audiograms == BISGAARD and any(told.values()):
+            which = next(option for option, is_there in told.items() if is_there)
+            raise HostError(
+                f"{which} is for a table of ears; of {BISGAARD} all ten are measured as they are"
+            )
 
     @property
     def answering(self) -> Answering:

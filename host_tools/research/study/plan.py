@@ -310,7 +310,7 @@ def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any
     return {
         **options,
         "table": table,
-        "people": tested.hexdigest(),
+        "tested": tested.hexdigest(),
         "listener": listener_compared(kind_named(arguments.listener)),
         "prior": prior and prior.digest,
         "own": sources((), arguments.objective) or None,

@@ -23,7 +23,6 @@ LOW_HZ: Final = 250.0
 ALL_HZ: Final = (LOW_HZ, *SCORED_HZ)
 MARKS_AT_TONES: Final = (10, 20, 40)
 EARS_USUAL: Final = 40
-SEEDS_USUAL: Final = 3
 
 # What is run.
 ESTIMATOR: Final = "estimator"  # the estimator, told nothing of the listener, chooses 40 tones

@@ -4,7 +4,7 @@ A result that is doubtful, or of an ear that could not be tested, says nothing t
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -66,20 +66,26 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
             yield f"better ear: {what}"
 
 
-def far_off(found: ThresholdResult, true_db_hl: float) -> bool:
+def far_off(found: ThresholdResult, true_db_hl: float, far_db: float = FAR_DB) -> bool:
     """Tell whether a number is far from the truth, and its band does not reach there."""
     if found.threshold_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
         return False
-    near = abs(found.threshold_db_hl - true_db_hl) <= FAR_DB
+    near = abs(found.threshold_db_hl - true_db_hl) <= far_db
     return not near and not found.low_db_hl <= true_db_hl <= found.high_db_hl
 
 
 def inferred_far_off(result: SessionResult, truths: Truths) -> bool:
     """Tell whether a supposition is far from the truth, and its band does not reach there."""
+    return _any_far_off(filter(is_valid, result.ears), truths, Outcome.INFERRED, FAR_DB)
+
+
+def _any_far_off(ears: Iterable[EarResult], truths: Truths, mark: Outcome, far_db: float) -> bool:
     return any(
-        each.mark == Outcome.INFERRED
-        and far_off(each, truths[ear_named(ear.route.ear)].threshold_db_hl(each.frequency_hz))
-        for ear in filter(is_valid, result.ears)
+        each.mark == mark
+        and far_off(
+            each, truths[ear_named(ear.route.ear)].threshold_db_hl(each.frequency_hz), far_db
+        )
+        for ear in ears
         for each in ear.thresholds
     )
 
@@ -173,7 +179,7 @@ def compare_with_truth(result: SessionResult, truths: Truths) -> SessionFound:
         inattentive=inattentive(result),
         remarks=remarks,
         confidently_wrong=not remarks
-        and any(_wrong(ear, truths[ear_named(ear.route.ear)]) for ear in result.ears),
+        and _any_far_off(result.ears, truths, Outcome.MEASURED, WRONG_DB),
     )
 
 
@@ -198,14 +204,3 @@ def errors_and_coverage(ear: EarResult, truth: Audiogram) -> tuple[Array, Array]
         error_db[index] = each.threshold_db_hl - true_db_hl
         covered[index] = each.low_db_hl <= true_db_hl <= each.high_db_hl
     return error_db, covered
-
-
-def _wrong(ear: EarResult, truth: Audiogram) -> bool:
-    """Tell whether a threshold is said to be measured, far off, and outside its band."""
-    error_db, covered = errors_and_coverage(ear, truth)
-    return any(
-        each.mark == Outcome.MEASURED
-        and abs(error_db[AUDIOGRAM_FREQUENCIES_HZ.index(each.frequency_hz)]) > WRONG_DB
-        and not covered[AUDIOGRAM_FREQUENCIES_HZ.index(each.frequency_hz)]
-        for each in ear.thresholds
-    )

@@ -16,7 +16,7 @@ from device.simulator.listener import EARS
 from firmware_py.inference.estimator import InferenceError
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Task
-from host_tools.research.study.arguments import names_in, whole_number
+from host_tools.research.study.arguments import kind_asked, names_in, whole_number
 from host_tools.research.study.ears import (
     ALL,
     HELD_OUT,
@@ -45,7 +45,6 @@ from host_tools.research.study.robustness import (
     MARKS_AT_TONES,
     PROCEDURE,
     RATE,
-    SEEDS_USUAL,
     Case,
     SessionFound,
     read_off,
@@ -195,7 +194,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, SessionF
     names = names_in("--cases", arguments.cases, BY_NAME)
     cases = [case for case in CASES if case.name in names]
     count = whole_number("--ears", arguments.ears, EARS_USUAL)
-    seeds = whole_number("--seeds", arguments.seeds, SEEDS_USUAL, high=SEEDS_MAX)
+    seeds = whole_number("--seeds", arguments.seeds, kind_asked(arguments).seeds, high=SEEDS_MAX)
     units = [
         unit
         for case in cases

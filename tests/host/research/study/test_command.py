@@ -24,6 +24,7 @@ study -o out --audiograms bisgaard
     --methods , => --methods is empty
     --workers -1 => --workers is -1; allowed are whole numbers 0 to 512
     --workers 2 --dask tcp://x => --workers is for this machine; with --dask
+    --methods quest,cast => --methods has 'cast', which learns from people, and bisgaard are none
     --methods de-vries => give it some with --train FILE
     --train nothing.csv => --train 'nothing.csv': No such file or directory
     --tested both => --tested is of --seconds, which is not there
@@ -47,7 +48,6 @@ study -o out --audiograms tent
     --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
     --part all => --part is for a table of ears, not for tent
     --no-jitter => --no-jitter is for a table of ears, not for tent
-    --methods cast => learns from people, and tent are none
 study --audiograms bisgaard
     => -o is missing
 study --as-published
