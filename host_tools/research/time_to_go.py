@@ -63,13 +63,20 @@ class Course:
 
     answers: list[Answered] = field(default_factory=list)
 
+    @property
+    def of_ears(self) -> list[list[Answered]]:
+        """Return the answers ear by ear, in the order in which they were first asked."""
+        found: dict[str, list[Answered]] = {}
+        for each in self.answers:
+            found.setdefault(each.ear, []).append(each)
+        return [*found.values()]
+
     def errors_s(self, share: float) -> list[float]:
         """Return how wrong the time to go was at a share of each ear, in seconds."""
         end_s = self.answers[-1].at_s
         errors = []
-        for ear in {each.ear for each in self.answers}:
-            own = [each for each in self.answers if each.ear == ear]
-            own = [each for each in own if each.purpose != Purpose.FAMILIARISE]
+        for answers in self.of_ears:
+            own = [each for each in answers if each.purpose != Purpose.FAMILIARISE]
             if own:
                 at = own[min(int(share * len(own)), len(own) - 1)]
                 errors.append(at.seconds_to_go - (end_s - at.at_s))
@@ -81,8 +88,7 @@ class Course:
         Without those that are foreseen otherwise: catch trials, clear tones and the retest.
         """
         rows = []
-        for ear in {each.ear for each in self.answers}:
-            own = [each for each in self.answers if each.ear == ear]
+        for own in self.of_ears:
             for done, each in enumerate(own, 1):
                 left = sum(later.purpose == Purpose.MEASURE for later in own[done:])
                 if each.purpose in (Purpose.FAMILIARISE, Purpose.MEASURE) and each.measuring:
