@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,8 @@ from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
-from host_tools.research.study.bone_people import SCORED_HZ, Person, people_asked
+from host_tools.research.study.arguments import whole_number
+from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, Person, people_of
 from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering, session_seed
 from host_tools.research.study.measures import error_and_coverage, median_and_late
@@ -80,7 +82,8 @@ class Measured:
 def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured]:
     """Return the table that is asked for; of both routes the table is read here."""
     assert tables.measured is None
-    asked = people_asked(arguments.audiograms, arguments.ears, arguments.columns)
+    count = whole_number("--ears", arguments.ears, PEOPLE_USUAL, low=0)
+    asked = people_of(Path(arguments.audiograms), count, arguments.columns)
     people = sorted(asked, key=lambda each: each.name)
     return Table(
         [Unit(person, noise_db) for noise_db in NOISES_DB for person in people],

@@ -20,7 +20,6 @@ from host_tools.research.learn_prior.gap_classes import gap_prior_of
 from host_tools.research.learn_prior.routes import gaps_of, learn_gaps, read_routes
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import Population
-from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.listener import place_in_draw, uniforms
 
 PEOPLE_USUAL: Final = 40
@@ -55,11 +54,6 @@ class Person:
         """Return the mean gap over `SCORED_HZ`, above what ears without a conductive loss have."""
         over_db = [self.head.gap_db(ear, f) - self.gaps.usual_db(f) for f in SCORED_HZ]
         return sum(over_db) / len(over_db)
-
-
-def people_asked(name: str, count: int | None, columns: str | None = None) -> list[Person]:
-    """Return the people of the options --audiograms and --ears; errors as of `people_of`."""
-    return people_of(Path(name), whole_number("--ears", count, PEOPLE_USUAL, low=0), columns)
 
 
 def people_of(path: Path, count: int, columns: str | None = None) -> list[Person]:
@@ -103,13 +97,9 @@ def _people_in(air: Population, bone: Population, gaps: GapPrior) -> Iterator[Pe
     for name, ears in rows.items():
         thresholds = [_levels(each, ears, common_hz) for each in (air, bone)]
         if len(ears) == len(_EARS) and not any(np.isnan(each).any() for each in thresholds):
-            gap_db = [Audiogram((*common_hz.tolist(),), (*ear,)) for ear in _minus(*thresholds)]
+            gaps_db = (thresholds[0] - thresholds[1]).tolist()
+            gap_db = [Audiogram((*common_hz.tolist(),), (*ear,)) for ear in gaps_db]
             yield _person(name, air, ears, dict(zip(_EARS, gap_db, strict=True)), gaps)
-
-
-def _minus(air: Array, bone: Array) -> list[list[float]]:
-    difference: list[list[float]] = (air - bone).tolist()
-    return difference
 
 
 def _levels(route: Population, rows: list[int], frequencies_hz: Array) -> Array:

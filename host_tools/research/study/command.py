@@ -97,7 +97,8 @@ def _figure(arguments: argparse.Namespace) -> int:
 def _table(arguments: argparse.Namespace, kind: Kind) -> int:
     """Run a table, which is kept in a directory if one is named."""
     where = _where(arguments)
-    kept = () if arguments.out is None else ("pyarrow",)
+    drawn = ("matplotlib",) if kind.option == "--tuning" else ()
+    kept = () if arguments.out is None else ("pyarrow", *drawn)
     need(f"gp-pta study {kind.option}", "numba", *kept, "threadpoolctl", use="study")
     from host_tools.research.study.ears import Tables
 

@@ -6,7 +6,7 @@ who do not listen, ears that deceive, and honest people, of whom nothing is to b
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from device.simulator.kinds import HONEST
@@ -63,7 +63,12 @@ TONES: Final = mean_of(lambda each: each.tones)  # until the bands are narrow
 ENDS_WELL: Final = mean_of(lambda each: not each.false_statements)
 SILENTLY_WRONG: Final = mean_of(lambda each: bool(each.false_statements))
 INFERRED_WRONG: Final = mean_of(lambda each: each.inferred_wrong)
+REMARKED: Final = mean_of(lambda each: bool(each.remarks) or each.refused)
 DOUBTED: Final = mean_of(lambda each: not each.valid)
+
+
+def _share(what: str, measure: Measure, low: float = -math.inf, high: float = math.inf) -> Goal:
+    return Goal(what, measure, low, high, percent=True)
 
 
 def accept(measure: Measure) -> Measure:
@@ -95,57 +100,27 @@ def _noise_case(noise_db: float) -> Case:
     )
 
 
-def _honest_case(noise_db: float) -> Case:
-    return Case(
-        f"honest-{noise_db:g}-test",
-        f"an honest, attentive listener with a noise of {noise_db:g} dB, whole procedure",
-        STANDARD,
-        (
-            Goal(
-                "gets a remark of doubt", mean_of(lambda each: bool(each.remarks) or each.refused),
-                high=0.05, percent=True,
-            ),
-        ),
-        PROCEDURE,
-        noise_db=noise_db,
-        tested="both",
-    )  # fmt: skip
-
-
-def _two_ears_case(name: str, who: str, poorer_db: float = 0.0, noise_db: float = 2.0) -> Case:
-    named = Goal("an asymmetry is named", mean_of(lambda each: each.asymmetric), percent=True)
-    return Case(
-        f"{name}-test", f"{who}, whole procedure", MILDER, (named,), PROCEDURE,
-        noise_db=noise_db, tested="both", poorer_db=poorer_db,
-    )  # fmt: skip
-
-
-def _perhaps_case(name: str, what: str, noise_db: float, button: SecondButton | None) -> Case:
-    return Case(
-        f"perhaps-{name}-noise-{noise_db:g}",
-        f"{what}, response noise of {noise_db:g} dB",
-        REAL,
-        (
-            *(Goal(f"coverage @{n}", coverage(n), low=0.93) for n in MARKS_AT_TONES),
-            Goal(f"tones until all bands are within +-{BAND_DB:g} dB", TONES),
-        ),
-        noise_db=noise_db,
-        second_button=button,
-    )
-
-
-def _perhaps_cases(noise_db: float) -> tuple[Case, ...]:
-    """Return no second button, one whose width is told, and one whose width is inferred."""
-    buttons: list[tuple[str, str, SecondButton | None]] = [
-        ("without", 'no button for "perhaps"', None)
-    ]
+def _perhaps_cases(noise_db: float) -> Iterator[Case]:
+    """Yield no second button, one whose width is told, and one whose width is inferred."""
+    buttons: dict[str, tuple[str, SecondButton | None]] = {
+        "without": ('no button for "perhaps"', None)
+    }
     for width_db in (3.0, 6.0):
         what = f'"perhaps" within {width_db:g} dB of the threshold, told'
-        buttons.append((f"{width_db:g}-told", what, SecondButton(width_db, width_db)))
+        buttons[f"{width_db:g}-told"] = what, SecondButton(width_db, width_db)
     for width_db in (0.0, 1.5, 3.0, 6.0, 8.0, 14.0):
         when = f"within {width_db:g} dB of the threshold" if width_db else "never"
-        buttons.append((f"{width_db:g}", f'"perhaps" {when}, inferred', SecondButton(width_db)))
-    return tuple(_perhaps_case(name, what, noise_db, button) for name, what, button in buttons)
+        buttons[f"{width_db:g}"] = f'"perhaps" {when}, inferred', SecondButton(width_db)
+    goals = (
+        *(Goal(f"coverage @{n}", coverage(n), low=0.93) for n in MARKS_AT_TONES),
+        Goal(f"tones until all bands are within +-{BAND_DB:g} dB", TONES),
+    )
+    for name, (what, button) in buttons.items():
+        title = f"{what}, response noise of {noise_db:g} dB"
+        yield Case(
+            f"perhaps-{name}-noise-{noise_db:g}", title, REAL, goals, noise_db=noise_db,
+            second_button=button,
+        )  # fmt: skip
 
 
 _AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
@@ -153,14 +128,14 @@ _AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
 _EXACT: Final = (
     Goal("mean ratio of SDs", mean_of(lambda each: each.sd_ratio), 0.97, 1.03),
     Goal("mean mass in a 95 % band", mean_mass, low=0.94),
-    Goal(f"bands with less than {THIN:g}", share_thin, high=0.05, percent=True),
+    _share(f"bands with less than {THIN:g}", share_thin, high=0.05),
     Goal("independent samples, at the fewest", fewest_samples),
 )
 
 _SECONDS: Final = Goal("seconds, median", median_seconds, unit=" s")
 _HONEST: Final = (
-    Goal("anything but valid", DOUBTED, high=DOUBTED_MAX, percent=True),
-    Goal("ends well", ENDS_WELL, percent=True), _SECONDS,
+    _share("anything but valid", DOUBTED, high=DOUBTED_MAX),
+    _share("ends well", ENDS_WELL), _SECONDS,
 )  # fmt: skip
 _TWO_EARS: Final = {"tested": BOTH, "masking": AUTOMATIC}
 _GOES_ON: Final = Operator(goes_on=True)
@@ -183,8 +158,8 @@ def _case(name: str, who: str, goals: tuple[Goal, ...], **more: Any) -> Case:
 def _ending(name: str, who: str, wanted: float | None, listener: str, **more: Any) -> Case:
     """Return a row of which so many sessions should end well; None: that is only shown."""
     goals = (
-        Goal("ends well", ENDS_WELL, low=-math.inf if wanted is None else wanted, percent=True),
-        Goal("said to be no valid test", DOUBTED, percent=True),
+        _share("ends well", ENDS_WELL, low=-math.inf if wanted is None else wanted),
+        _share("said to be no valid test", DOUBTED),
         _SECONDS,
     )
     return _case(name, who, goals, listener=listener, **more)
@@ -194,9 +169,9 @@ def _changing(name: str, who: str, tone: int, **more: Any) -> Case:
     """Return a row of which nothing is true: whose ear it was is not known."""
     by = f"by {DIFFERENT_DB:g} dB"
     goals = (
-        Goal(f"no valid test, of those who differ {by}", among(_differ, DOUBTED), percent=True),
-        Goal("no valid test, of all", DOUBTED, percent=True),
-        Goal(f"differ {by}", mean_of(_differ), percent=True),
+        _share(f"no valid test, of those who differ {by}", among(_differ, DOUBTED)),
+        _share("no valid test, of all", DOUBTED),
+        _share(f"differ {by}", mean_of(_differ)),
         _SECONDS,
     )
     return _case(f"changed-{name}", who, goals, changes_at=tone, **more)
@@ -302,10 +277,10 @@ _VALID: Final = (
         "valid-odd", "honest, odd ears of all families",
         (
             *_HONEST,
-            Goal("silently wrong", SILENTLY_WRONG, high=SILENTLY_WRONG_MAX, percent=True),
-            Goal("a supposition is far off, outside its band", INFERRED_WRONG, percent=True),
+            _share("silently wrong", SILENTLY_WRONG, high=SILENTLY_WRONG_MAX),
+            _share("a supposition is far off, outside its band", INFERRED_WRONG),
             *(
-                Goal(f"silently wrong: {each}", among(_is_of(each), SILENTLY_WRONG), percent=True)
+                _share(f"silently wrong: {each}", among(_is_of(each), SILENTLY_WRONG))
                 for each in ODD_EARS
             ),
         ),
@@ -337,42 +312,48 @@ CASES: Final[tuple[Case, ...]] = (
     Case(
         "lapses", "15 % lapses", STANDARD, _rmse_and_coverage(20, 4.0, 0.93), listener="lapses=.15"
     ),
-    Case(
-        "narrow-notch-test", "the same narrow notch, whole procedure", "narrow-notch",
+    _case(
+        "narrow-notch", "the same narrow notch",
         (
-            Goal(
+            _share(
                 f"ears measured {WRONG_DB:g} dB wrong and more, outside the band, no remark",
-                mean_of(lambda each: each.confidently_wrong), high=0.05, percent=True,
+                mean_of(lambda each: each.confidently_wrong), high=0.05,
             ),
         ),
-        PROCEDURE,
+        ears="narrow-notch", masking=AUTOMATIC,
     ),
-    Case(
-        "lapses-test", "15 % lapses, whole procedure", STANDARD,
-        (
-            Goal("said to be inattentive", mean_of(lambda each: each.inattentive), low=0.80,
-                 percent=True),
-        ),
-        PROCEDURE, listener="lapses=.15", tested="both",
+    _case(
+        "lapses", "15 % lapses",
+        (_share("said to be inattentive", mean_of(lambda each: each.inattentive), low=0.80),),
+        ears=STANDARD, listener="lapses=.15", **_TWO_EARS,
     ),
-    Case(
-        "bursts-test", "two bursts of five missed or pressed answers, whole procedure", STANDARD,
+    _case(
+        "bursts", "two bursts of five missed or pressed answers",
         (
             Goal("RMSE of those not refused", accept(rmse(END)), high=4.0, unit=" dB",
                  or_refused=True),
             Goal("their coverage", accept(coverage(END)), low=0.93, or_refused=True),
-            Goal("refused as unreliable", mean_of(lambda each: each.refused), percent=True),
+            _share("refused as unreliable", mean_of(lambda each: each.refused)),
         ),
-        PROCEDURE, listener="bursts",
+        ears=STANDARD, listener="bursts", masking=AUTOMATIC,
     ),
-    *(_honest_case(noise_db) for noise_db in (2.0, 4.0)),
     *(
-        _two_ears_case(f"equal-{db:g}", f"two equal ears, noise {db:g} dB", noise_db=db)
+        _case(
+            f"honest-{db:g}", f"an honest, attentive listener with a noise of {db:g} dB",
+            (_share("gets a remark of doubt", REMARKED, high=0.05),),
+            ears=STANDARD, noise_db=db, **_TWO_EARS,
+        )
         for db in (2.0, 4.0)
     ),
     *(
-        _two_ears_case(f"poorer-{db:g}", f"the left ear is {db:g} dB poorer", poorer_db=db)
-        for db in (15.0, 20.0)
+        _case(name, who, (_share("an asymmetry is named", mean_of(lambda each: each.asymmetric)),),
+              ears=MILDER, **more, **_TWO_EARS)
+        for name, who, more in (
+            *((f"equal-{db:g}", f"two equal ears, noise {db:g} dB", {"noise_db": db})
+              for db in (2.0, 4.0)),
+            *((f"poorer-{db:g}", f"the left ear is {db:g} dB poorer", {"poorer_db": db})
+              for db in (15.0, 20.0)),
+        )
     ),
     *(case for noise_db in (2.0, 4.0) for case in _perhaps_cases(noise_db)),
     Case(
