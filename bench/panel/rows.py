@@ -18,9 +18,9 @@ from firmware_py.terms.events import OPERATOR
 from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import LEFT, RIGHT
-from host_tools.research.study.ears import odd_ears, standard_ears
+from host_tools.research.study.ears import MILDER, odd_ears, standard_ears
 from host_tools.research.study.listener import Answering, session_seed
-from host_tools.research.study.robustness import MILDER, PROCEDURE, RATE
+from host_tools.research.study.robustness import PROCEDURE, RATE
 from host_tools.research.study.robustness_cases import CASES
 from host_tools.research.study.robustness_judged import (
     FAR_DB,

@@ -1,7 +1,7 @@
 """AEPsych: its pairwise GP, which tunes for the simulated people of the study of tunings.
 
 Reads people by number of comparisons from standard input, and writes the best setting of each after
-so many. `python -m host_tools.research.tuning --peer PYTHON` starts it.
+so many. `gp-pta study --tuning --peer PYTHON` starts it.
 """
 
 import json

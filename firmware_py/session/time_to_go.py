@@ -43,7 +43,7 @@ class Tones:
 
 
 # By least absolute error, of people of NHANES with two ears, 32 sessions of each conduct; rounded:
-# python -m host_tools.research.time_to_go --audiograms nhanes_audiograms.csv --sessions 32
+# gp-pta study --time-to-go --audiograms nhanes_audiograms.csv --people 32
 # Where tones are chosen by bits a second, each tells less and is over sooner.
 BY_BITS_PER_SECOND: Final = Tones(0.2, 5.8, 0.0)
 BY_BITS: Final = Tones(0.1, 4.0, 0.7)
@@ -67,7 +67,7 @@ class TimeToGo:
 
     Its median absolute error at 25, 50 and 75 % of an ear was 6, 6 and 4 s of 108 s in brisk
     sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones: 32 people each, whom the
-    coefficients were not fitted to (--part held-out --first 101). When something is to be placed by
+    coefficients were not fitted to (--part held-out --seed 101). When something is to be placed by
     bone it was 10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each,
     with conductive losses). It does not foresee what makes a session longer by surprise.
     """

@@ -1,19 +1,19 @@
-"""How often an ear that did not change is said to have changed, and one that did is noticed.
+"""`gp-pta study --changed`: how often an ear is said to have changed, that did and that did not.
 
-``python -m host_tools.research.changed_ears`` lets simulated listeners do two whole tests each, and
-asks `host_tools.commands.sessions.change` of both ears whether they changed. Between the tests the
-earphones are put on again: every threshold moves by what `refit_sd_db` says. In some the ear grew
-worse as well, by 15 dB from 3 kHz on. The listeners have the ten standard audiograms
-(Bisgaard et al. 2010) moved up and down by up to 10 dB, a response noise from 1.5 to 4 dB, and
-lapse and press in silence once in 50 tones.
+Simulated listeners do two whole tests each, and `host_tools.commands.sessions.change` is asked of
+both ears whether they changed. Between the tests the earphones are put on again: every threshold
+moves by what `refit_sd_db` says. In some the ear grew worse as well, by 15 dB from 3 kHz on. The
+listeners have the ten standard audiograms (Bisgaard et al. 2010) moved up and down by up to 10 dB,
+a response noise from 1.5 to 4 dB, and lapse and press in silence once in 50 tones.
 
-The first table tells what threshold of the probability gives which rate of false alarms, from
-people of its own; the second is of others, at the threshold that is in use.
+The first rows tell what threshold of the probability gives which rate of false alarms, from people
+of their own; the others are of other people, at the threshold that is in use.
 """
 
 import argparse
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import NormalDist
 from typing import Final
 
@@ -25,7 +25,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.platform.program import run_program
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.settings import BRISK, CLINICAL
 from host_tools.commands.sessions.change import (
@@ -34,11 +33,14 @@ from host_tools.commands.sessions.change import (
     change_between,
     refit_sd_db,
 )
-from host_tools.errors import HostError
+from host_tools.research.study.arguments import whole_number
+from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering
+from host_tools.research.study.sessions import Row, Table
 from host_tools.research.study.sitting import Sitting
-from host_tools.research.study.work import Where, all_done
+from host_tools.terminal import markdown
 
+PEOPLE_USUAL: Final = 100
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)
 CONDUCTS: Final = (BRISK, CLINICAL)
@@ -77,7 +79,6 @@ def probabilities(pair: Pair) -> list[float]:
 
 
 def an_ear(random: np.random.Generator) -> list[float]:
-    """Return the true thresholds of an ear at the audiogram's frequencies."""
     name = random.choice([*STANDARD_AUDIOGRAMS_DB_HL])
     levels_db_hl = STANDARD_AUDIOGRAMS_DB_HL[name]
     moved_db = random.uniform(-MOVED_DB, MOVED_DB)
@@ -107,56 +108,59 @@ def _posteriors(
     return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)].estimator) for e in EARS}
 
 
-def all_probabilities(
-    part: int, people: int, conduct: str, worse_db: float, workers: int
-) -> list[float]:
-    """Return the probabilities of all ears of so many people."""
-    pairs = [Pair(part, number, conduct, worse_db) for number in range(people)]
-    found = all_done(probabilities, pairs, Where(workers))
-    return [probability for each in found for probability in each]
-
-
-def rate_words(found: list[float], threshold: float) -> str:
-    """Return which share is at a threshold or above it, with its 95 % interval (Wilson)."""
+def read_off(name: str, worse_db: float | None, found: Sequence[float]) -> Row:
+    """Return a row; the rate has its 95 % interval (Wilson). `worse_db` is None of no change."""
     n, z = len(found), NormalDist().inv_cdf(0.975)
-    share = sum(p >= threshold for p in found) / n
+    share = sum(p >= CHANGED for p in found) / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low, high = middle - half, middle + half
-    return f"{100 * share:5.1f} %  ({100 * low:.1f} to {100 * high:.1f}), {n} ears"
+    half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
+    at = {str(each): float(np.quantile(found, 1 - each, method="higher")) for each in SHARES}
+    return {
+        "conduct": name, "worse_db": worse_db, "ears": n, "median": float(np.median(found)),
+        "at": at, "share": share, "low": max(middle - half, 0.0), "high": middle + half,
+    }  # fmt: skip
 
 
-def main(arguments: list[str]) -> int:
-    """Print both tables."""
-    p = argparse.ArgumentParser(prog="python -m host_tools.research.changed_ears")
-    p.add_argument("--people", type=int, default=100, help="a row (default: 100)")
-    p.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
-    told = p.parse_args(arguments)
-    try:
-        _print_tables(told)
-    except HostError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+def lines_of(rows: Sequence[Row]) -> list[str]:
+    """Return both tables in Markdown."""
+    at = [["no change: share of false alarms", *(f"{share:.0%}" for share in SHARES), "50%"]]
+    changed = [["other people", "worse by", f"said to have changed, from {CHANGED:g} on", "ears"]]
+    for row in rows:
+        if row["worse_db"] is None:
+            from_on = (*row["at"].values(), row["median"])
+            at.append([row["conduct"], *(f"{each:.3f}" for each in from_on)])
+        else:
+            share, low, high = (100 * row[name] for name in ("share", "low", "high"))
+            rate = f"{share:.1f} % ({low:.1f} to {high:.1f})"
+            worse = f"{row['worse_db']:g} dB"
+            changed.append([row["conduct"], worse, rate, str(row["ears"])])
+    return [*markdown(at), "", *markdown(changed)]
 
 
-def _print_tables(told: argparse.Namespace) -> None:
-    print("no change: the threshold of the probability for a share of false alarms")
-    tuned = {c: all_probabilities(TUNING, told.people, c, 0.0, told.workers) for c in CONDUCTS}
-    both = [probability for found in tuned.values() for probability in found]
-    for name, found in (*tuned.items(), ("both", both)):
-        at = ", ".join(
-            f"{100 * share:g} % {np.quantile(found, 1 - share, method='higher'):.3f}"
-            for share in SHARES
-        )
-        print(f"  {name:8}  {at}; median probability {np.median(found):.2f}", flush=True)
-    print(f"other people: ears of which it is said that they changed, from {CHANGED:g} on")
-    for conduct in CONDUCTS:
-        for worse_db in WORSE_DB:
-            found = all_probabilities(MEASURING, told.people, conduct, worse_db, told.workers)
-            words = rate_words(found, CHANGED)
-            print(f"  {conduct:8}  {worse_db:2g} dB worse: {words}", flush=True)
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Pair, list[float]]:
+    assert tables.measured is None
+    people = whole_number("--people", arguments.people, PEOPLE_USUAL)
+    cases = [
+        *((TUNING, conduct, 0.0) for conduct in CONDUCTS),
+        *((MEASURING, conduct, worse_db) for conduct in CONDUCTS for worse_db in WORSE_DB),
+    ]
+    pairs = [
+        Pair(part, number, conduct, worse_db)
+        for part, conduct, worse_db in cases
+        for number in range(people)
+    ]
 
+    def rows(found: Sequence[list[float]]) -> list[Row]:
+        each = [[*chain(*found[n * people : (n + 1) * people])] for n in range(len(cases))]
+        tuned = dict(zip(CONDUCTS, each, strict=False))
+        return [
+            *(read_off(name, None, some) for name, some in tuned.items()),
+            read_off("both", None, [*chain(*tuned.values())]),
+            *(
+                read_off(conduct, worse_db, some)
+                for (part, conduct, worse_db), some in zip(cases, each, strict=True)
+                if part == MEASURING
+            ),
+        ]
 
-if __name__ == "__main__":
-    sys.exit(run_program(lambda: main(sys.argv[1:])))
+    return Table(pairs, probabilities, list[float], rows, {"people": people}, lines_of)

@@ -64,7 +64,6 @@ Table = Mapping[str, Sequence[Any]]  # the values of each variable
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     p.add_argument("folder", type=Path, metavar="DIR", help="with the .XPT files of the CDC")
     p.add_argument(
         "-o", "--out", type=Path, required=True, metavar="FILE.csv", help="the table to write"
@@ -86,13 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def rows_of(folder: Path) -> Iterator[dict[str, str]]:
-    """Yield the ears of every cycle of which both files are there; the others are named.
-
-    Raises
-    ------
-    HostError
-        If no cycle is there, or a file is not what its name says.
-    """
+    """Yield the ears of every cycle of which both files are there; the others are named."""
     found = _files_of(folder)
     missing = {
         cycle: [name for name in (cycle.audiometry, cycle.people) if name not in found]
@@ -131,13 +124,7 @@ def _rows_of_cycle(cycle: Cycle, found: Mapping[str, Path]) -> list[dict[str, st
 
 
 def read_table(path: Path, *wanted: str) -> Table:
-    """Return the variables of a transport file, among which are these.
-
-    Raises
-    ------
-    HostError
-        If it is none, or has not all of them.
-    """
+    """Return the variables of a transport file, among which are these."""
     import pyreadstat
 
     try:

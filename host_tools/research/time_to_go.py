@@ -1,23 +1,19 @@
-"""How well a session tells its time to go, and the coefficients of that estimate.
+"""`gp-pta study --time-to-go`: how well a session tells its time to go, and its coefficients.
 
-``python -m host_tools.research.time_to_go --audiograms FILE.csv`` runs whole sessions of two ears
-and prints the coefficients of `firmware_py/session/time_to_go.py` that fit them
-best (least absolute error), and the errors of those in force.
+Whole sessions of two ears are run. The coefficients of `firmware_py/session/time_to_go.py` that fit
+them best (least absolute error) are told, and the errors of those in force.
 """
 
 import argparse
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.platform.program import run_program
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.events import Action, Event
 from firmware_py.terms.outcomes import Purpose
@@ -26,18 +22,20 @@ from firmware_py.terms.settings import BRISK, CONDUCTS, Settings
 from firmware_py.terms.tells import AnswerTold
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
+from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.ears import (
-    BISGAARD,
-    HELD_OUT,
+    AUTO,
+    PARTS,
     TRAIN,
+    Tables,
     ears_of,
-    read_table,
     standard_ears,
 )
 from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
-from host_tools.research.study.work import Where, all_done
 
+PEOPLE_USUAL: Final = 40
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
 NOISE_DB: Final = 2.0
 BETWEEN_EARS_DB: Final = 3.5  # of each ear, so that two differ by 5 dB
@@ -65,13 +63,20 @@ class Course:
 
     answers: list[Answered] = field(default_factory=list)
 
+    @property
+    def of_ears(self) -> list[list[Answered]]:
+        """Return the answers ear by ear, in the order in which they were first asked."""
+        found: dict[str, list[Answered]] = {}
+        for each in self.answers:
+            found.setdefault(each.ear, []).append(each)
+        return [*found.values()]
+
     def errors_s(self, share: float) -> list[float]:
         """Return how wrong the time to go was at a share of each ear, in seconds."""
         end_s = self.answers[-1].at_s
         errors = []
-        for ear in {each.ear for each in self.answers}:
-            own = [each for each in self.answers if each.ear == ear]
-            own = [each for each in own if each.purpose != Purpose.FAMILIARISE]
+        for answers in self.of_ears:
+            own = [each for each in answers if each.purpose != Purpose.FAMILIARISE]
             if own:
                 at = own[min(int(share * len(own)), len(own) - 1)]
                 errors.append(at.seconds_to_go - (end_s - at.at_s))
@@ -83,8 +88,7 @@ class Course:
         Without those that are foreseen otherwise: catch trials, clear tones and the retest.
         """
         rows = []
-        for ear in {each.ear for each in self.answers}:
-            own = [each for each in self.answers if each.ear == ear]
+        for own in self.of_ears:
             for done, each in enumerate(own, 1):
                 left = sum(later.purpose == Purpose.MEASURE for later in own[done:])
                 if each.purpose in (Purpose.FAMILIARISE, Purpose.MEASURE) and each.measuring:
@@ -101,7 +105,6 @@ class WatchedTest(HearingTest):
         self.course = Course()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event, and keep the answer that comes of it."""
         actions = super().handle(now_us, event)
         for each in actions:
             if isinstance(each, AnswerTold):
@@ -130,10 +133,6 @@ def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     return test.course
 
 
-def _course_asked(asked: tuple[Ear, int, str]) -> Course:
-    return course_of(*asked)
-
-
 def coefficients(courses: Sequence[Course]) -> Array:
     """Return tones in any case, a root of a bit and a frequency, with the least absolute error."""
     rows = np.array([row for course in courses for row in course.rows()])
@@ -152,45 +151,68 @@ def median_errors_s(courses: Sequence[Course]) -> list[tuple[float, float]]:
     return [(float(np.median(np.abs(each))), float(np.median(each))) for each in errors]
 
 
-def main(arguments: list[str]) -> int:
-    """Print coefficients and errors."""
-    parser = argparse.ArgumentParser(prog="time_to_go")
-    parser.add_argument("--audiograms", default=BISGAARD, help="a table of ears")
-    parser.add_argument("--part", default=TRAIN, choices=(TRAIN, HELD_OUT), help="of the table")
-    parser.add_argument("--sessions", type=int, default=40, help="of each conduct")
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0: this one alone")
-    parser.add_argument("--first", type=int, default=1, metavar="SEED")
-    given = parser.parse_args(arguments)
-    try:
-        ears = standard_ears()
-        if given.audiograms != BISGAARD:
-            table = read_table(Path(given.audiograms), "--audiograms").part(given.part)
-            ears, _ = ears_of(table, -(-given.sessions // len(STRATA)))
-        seeds = range(given.first, given.first + given.sessions)
-        asked = [(ears[(seed - 1) % len(ears)], seed) for seed in seeds]
-        where = Where(given.workers)
-        courses = {
-            conduct: all_done(_course_asked, [(*each, conduct) for each in asked], where)
-            for conduct in CONDUCTS
-        }
-    except HostError as error:
-        print(error, file=sys.stderr)
-        return 2
-    for name, some in {**courses, "both": [*chain(*courses.values())]}.items():
-        print(f"{name}: {len(some)} sessions, median {_median_s(some):.0f} s")
-        print(
-            "  tones in any case, a root of a bit, a frequency: {:.2f} {:.2f} {:.2f}".format(
-                *coefficients(some)
-            )
-        )
-        for share, (absolute, median) in zip(SHARES, median_errors_s(some), strict=True):
-            print(f"  at {share:.0%} of an ear: error {median:+.1f} s, absolute {absolute:.1f} s")
-    return 0
+def read_off(name: str, courses: Sequence[Course]) -> Row:
+    """Return how long sessions took, the best coefficients, and the errors of those in force."""
+    return {
+        "name": name,
+        "sessions": len(courses),
+        "seconds_median": float(np.median([each.answers[-1].at_s for each in courses])),
+        "coefficients": coefficients(courses).tolist(),
+        "errors_s": median_errors_s(courses),
+    }
 
 
-def _median_s(courses: Sequence[Course]) -> float:
-    return float(np.median([each.answers[-1].at_s for each in courses]))
+def lines_of(rows: Sequence[Row]) -> list[str]:
+    """Return the table in Markdown, a column for each conduct, and both."""
+
+    def errors(row: Row, number: int) -> str:
+        absolute_s, median_s = row["errors_s"][number]
+        return f"{median_s:+.1f}, {absolute_s:.1f}"
+
+    lines: list[Line] = [
+        ("", lambda row: str(row["name"])),
+        ("sessions", lambda row: str(row["sessions"])),
+        ("seconds, median", lambda row: f"{row['seconds_median']:.0f}"),
+        (
+            "tones in any case, a root of a bit, a frequency",
+            lambda row: " ".join(f"{each:.2f}" for each in row["coefficients"]),
+        ),
+    ]
+    for number, share in enumerate(SHARES):
+        words = f"error at {share:.0%} of an ear, s: median, absolute"
+        lines.append((words, partial(errors, number=number)))
+    return in_columns(rows, lines)
 
 
-if __name__ == "__main__":
-    sys.exit(run_program(lambda: main(sys.argv[1:])))
+@dataclass(frozen=True)
+class Unit:
+    """A test to be run."""
+
+    ear: Ear
+    seed: int
+    conduct: str
+
+
+def run_unit(unit: Unit) -> Course:
+    return course_of(unit.ear, unit.seed, unit.conduct)
+
+
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Course]:
+    """Return the table that is asked for: each conduct, and both."""
+    people = whole_number("--people", arguments.people, PEOPLE_USUAL)
+    ears = standard_ears()
+    if tables.measured is not None:
+        if arguments.part not in PARTS:
+            raise HostError(f"--part is {arguments.part!r}; allowed are {', '.join(PARTS)}")
+        part = TRAIN if arguments.part == AUTO else arguments.part
+        ears, _ = ears_of(tables.measured.part(part), -(-people // len(STRATA)))
+    seeds = range(arguments.seed, arguments.seed + people)
+    units = [
+        Unit(ears[(seed - 1) % len(ears)], seed, conduct) for conduct in CONDUCTS for seed in seeds
+    ]
+
+    def rows(courses: Sequence[Course]) -> list[Row]:
+        parts = {name: courses[n * people : (n + 1) * people] for n, name in enumerate(CONDUCTS)}
+        return [read_off(name, some) for name, some in {**parts, "both": courses}.items()]
+
+    return Table(units, run_unit, Course, rows, {"people": people}, lines_of)

@@ -36,9 +36,8 @@ from firmware_py.terms.verdicts import may_conclude
 from host_tools.recordings.as_recorded import KnownThresholds
 
 SHIFT_DB: Final = 10.0  # that counts
-# From this probability on it is said that an ear changed. By `python -m
-# host_tools.research.changed_ears`, with 100 people a row, one in fifty ears that did not change
-# has more, over both conducts.
+# From this probability on it is said that an ear changed. By `gp-pta study --changed`, with 100
+# people a row, one in fifty ears that did not change has more, over both conducts.
 CHANGED: Final = 0.95
 # The same, of other people: of which share of ears it is said, by conduct; if they did not change,
 # and if they became 15 dB worse from 3 kHz on.

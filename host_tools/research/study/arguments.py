@@ -1,184 +1,308 @@
-"""The options of `gp-pta study`."""
+"""What can be asked of `gp-pta study`: its kinds, its options, and which go together."""
 
 import argparse
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from device.simulator.kinds import HONEST, KINDS_WORDS
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.terms.settings import BRISK, CONDUCTS
+from host_tools.errors import HostError
 
-SEEDS_USUAL: Final = 20  # an ear
 TRIALS_USUAL: Final = 40
 RESPONSE_TIME_S_USUAL: Final = 0.4
 RETEST_DRIFT_USUAL: Final = "2.3/1"  # dB, NHANES; octaves, ours
+SENSITIVITY_USUAL: Final = 1.4
 WORKERS_MAX: Final = 512
+NUMBER_MAX: Final = 1_000_000  # of ears, seeds or people
+TUNINGS: Final = ("gain", "bits", "random", "thompson", "improvement")  # methods of --tuning
 FIGURES: Final = ("posterior-evolution", "mean-bald")
+
+ALWAYS: Final = {"audiograms", "columns", "json", "out", "ears", "workers", "dask"}
+LISTENER: Final = {"noise", "lapse_rate", "false_alarm_rate"}
+WHOLE_TESTS: Final = {"listener", "response_time", *LISTENER, "part", "no_jitter", "seeds"}
+OWN: Final = {"prior", "objective"}
+NO_SECONDS: Final = "it tells no seconds"
+ENDS: Final = "a whole test ends by itself"
+PRINTS: Final = "it runs whole tests, and prints a table"
+NO_EARS: Final = {
+    "audiograms": "its people are simulated", "columns": "its people are simulated",
+    "ears": "--people says how many they are",
+}  # fmt: skip
+BISGAARD: Final = ("bisgaard",)
+NAMED_EARS: Final = (*BISGAARD, *ODD_EARS)
+ALL_EARS: Final = f"allowed are a table of ears, {', '.join(NAMED_EARS)}"
+FEW_EARS: Final = "allowed are a table of ears, bisgaard"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Something that can be asked for."""
+
+    option: str  # what asks for it; "": nothing, which is methods compared
+    module: str  # has `table`, which returns the table; "": it prints none
+    takes: set[str]  # the options that go with it, beside `ALWAYS`
+    help: str = ""
+    why: str = ""  # other options do not go with it
+    whys: Mapping[str, str] = field(default_factory=dict)  # of some that is another reason
+    audiograms: str = ""  # what is allowed of --audiograms; "": it cannot have them
+    named_ears: Collection[str] = ()  # of these, those that are no table
+    needs_ears: bool = True  # it cannot be without --audiograms
+    seeds: int = 1  # where nothing is said of it
+
+
+METHODS: Final = Kind(
+    "", "", {"methods", "train", "trials", "conduct", *OWN, *WHOLE_TESTS},
+    audiograms=ALL_EARS, named_ears=NAMED_EARS, seeds=20,
+)  # fmt: skip
+KINDS: Final = (
+    Kind(
+        "--as-published", "study.as_published", {"retest_drift", *WHOLE_TESTS},
+        "print instead how the device agrees with a manual audiogram and with itself, in the "
+        "units of papers, beside what they say of tests on people",
+        "it runs whole tests, and prints tables",
+        {
+            "trials": ENDS, "conduct": "it runs each conduct",
+            **dict.fromkeys(OWN, "it is of methods, and --seconds"),
+        },
+        FEW_EARS, BISGAARD,
+    ),
+    Kind(
+        "--robustness", "study.robustness_sessions", {"cases", "seeds"},
+        "print what becomes of odd ears and odd listeners instead, beside what is wanted; real "
+        "ears with steep steps are those of --audiograms FILE",
+        "its rows say what is run, and who listens",
+        {"conduct": NO_SECONDS, "response_time": NO_SECONDS},
+        "allowed is a table of real ears", needs_ears=False, seeds=3,
+    ),
+    Kind(
+        "--bone", "study.bone", set(),
+        "print instead what whole tests by air and bone find, of people of --audiograms FILE, a "
+        "table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
+        PRINTS, audiograms="allowed is a table of ears by air and by bone",
+    ),
+    Kind(
+        "--seconds", "study.seconds",
+        {"conduct", "tested", "unsure_half_width", *OWN, *WHOLE_TESTS},
+        "print instead what whole tests take by an exact clock, and where the time goes",
+        PRINTS, {"trials": ENDS}, ALL_EARS, NAMED_EARS,
+    ),
+    Kind(
+        "--time-to-go", "time_to_go", {"part", "people", "seed"},
+        "print instead how well sessions tell their time to go, and the coefficients that would "
+        "tell it best",
+        PRINTS, {"ears": "--people says how many are tested"},
+        FEW_EARS, BISGAARD,
+    ),
+    Kind(
+        "--changed", "changed_ears", {"people"},
+        "print instead how often an ear is said to have changed between two tests: one that did "
+        "not, and one that did",
+        PRINTS, NO_EARS,
+    ),
+    Kind(
+        "--tuning", "tuning.table", {"methods", "people", "seed", "sensitivity", "peer"},
+        "print instead how soon tunings of a hearing aid come to what people want, by several "
+        "ways to choose what is compared",
+        "it tunes for simulated people, and prints tables", NO_EARS,
+    ),
+    Kind(
+        "--figure", "", {"profile", "audiogram", "seed", "trials", *LISTENER},
+        "draw a figure of the paper instead",
+        "it draws one session of an honest listener",
+        {
+            "audiograms": "it has one ear: --audiogram, not --audiograms",
+            "conduct": NO_SECONDS, "response_time": NO_SECONDS,
+        },
+    ),
+)  # fmt: skip
+
+_LIST: Final = "NAME,..."
+OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "--audiograms": {
+        "metavar": "FILE|bisgaard|ODD",
+        "help": f"whose ears are measured; ODD: {', '.join(ODD_EARS)}",
+    },
+    "--methods": {"metavar": _LIST, "help": "see below (default: the first list)"},
+    OPTION: ARGUMENT,
+    "--prior": {
+        "type": Path, "metavar": "FILE",
+        "help": "the prior of gp-pta and its relatives, and of the tests of --seconds, as gp-pta "
+        "learn-prior writes it (default: the one that ships)",
+    },
+    "--objective": {
+        "default": "", "metavar": "package.module:Class",
+        "help": "what they choose tones by: a class of your own, made of Objective",
+    },
+    "--ears": {
+        "type": int, "metavar": "N",
+        "help": "so many of each degree of loss in a FILE (normal, mild ...), 0: all; or so many "
+        "of an ODD family (default: 40)",
+    },
+    "--part": {
+        "default": "auto", "metavar": "auto|all|train|held-out",
+        "help": "of a FILE: 80 %% of its people are to learn from (default: auto, those held out "
+        "if anything was learned from this file, else all)",
+    },
+    "--no-jitter": {
+        "action": "store_true",
+        "help": "leave a FILE's thresholds as they are; otherwise each is moved within 2.5 dB, "
+        "which undoes their rounding",
+    },
+    "--train": {
+        "type": Path, "metavar": "FILE",
+        "help": "what cast and de-vries learn from (default: the part to learn from of "
+        "--audiograms)",
+    },
+    "--noise": {"type": float, "default": 2.0, "metavar": "DB", "help": "default: 2"},
+    "--lapse-rate": {"type": float, "default": 0.01, "metavar": "P", "help": "default: 0.01"},
+    "--false-alarm-rate": {"type": float, "default": 0.01, "metavar": "P", "help": "default: 0.01"},
+    "--response-time": {
+        "type": float, "default": RESPONSE_TIME_S_USUAL, "metavar": "S",
+        "help": f"default: {RESPONSE_TIME_S_USUAL:g}",
+    },
+    "--listener": {
+        "default": HONEST.text, "metavar": "KIND", "help": f"{KINDS_WORDS} (default: honest)",
+    },
+    "--trials": {
+        "type": int, "default": TRIALS_USUAL, "metavar": "N", "help": "tones (default: 40)",
+    },
+    "--seeds": {
+        "type": int, "metavar": "N",
+        "help": "an ear (default: 20; of --robustness 3, of --seconds 1)",
+    },
+    "--workers": {
+        "type": int, "metavar": "N",
+        "help": "processes; 0: this one alone (default: one per processor)",
+    },
+    "--dask": {"metavar": "ADDRESS", "help": "run on the Dask cluster of this scheduler"},
+    "--cases": {"metavar": _LIST, "help": "rows of --robustness (default: all)"},
+    "--conduct": {
+        "default": BRISK, "metavar": _LIST,
+        "help": f"whose pauses and windows: {', '.join(CONDUCTS)}; of --seconds one column each "
+        f"(default: {BRISK})",
+    },
+    "--tested": {
+        "default": "one", "metavar": "one,both",
+        "help": "of --seconds: one ear a test, or both ears of a person in a FILE (default: one)",
+    },
+    "--unsure-half-width": {
+        "type": float, "default": 0.0, "metavar": "DB",
+        "help": "of --seconds: there is a second button, for 'perhaps', which listeners press so "
+        "near the threshold (default: 0, there is none)",
+    },
+    "--retest-drift": {
+        "default": RETEST_DRIFT_USUAL, "metavar": "DB[/OCTAVES]",
+        "help": "of --as-published: SD by which an ear's thresholds differ from test to test, and "
+        f"over how many octaves that is alike (default: {RETEST_DRIFT_USUAL})",
+    },
+    "--people": {
+        "type": int, "metavar": "N",
+        "help": "of --time-to-go (default: 40), --changed (100) and --tuning (200): a row",
+    },
+    "--sensitivity": {
+        "type": float, "default": SENSITIVITY_USUAL, "metavar": "S",
+        "help": "of --tuning: median of the people, SDs of a comparison's noise to a unit of "
+        f"utility (default: {SENSITIVITY_USUAL:g})",
+    },
+    "--peer": {
+        "default": "", "metavar": "PYTHON[,N]",
+        "help": "of --tuning: an interpreter with AEPsych, which tunes for the first N people",
+    },
+    "--profile": {"default": "default", "help": "of the figure (default: default)"},
+    "--audiogram": {
+        "default": "N3", "metavar": "NAME|FILE.csv:ROW", "help": "of the figure (default: N3)",
+    },
+    "--seed": {
+        "type": int, "default": 1,
+        "help": "of the figure, or of the first of --people (default: 1)",
+    },
+    "--json": {"action": "store_true", "help": "end with one line of JSON"},
+}  # fmt: skip
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
+    for option, about in OPTIONS.items():
+        p.add_argument(option, **about)
+    for kind in KINDS:
+        if kind.option == "--figure":
+            p.add_argument(kind.option, metavar="|".join(FIGURES), help=kind.help)
+        else:
+            p.add_argument(kind.option, action="store_true", help=kind.help)
     p.add_argument(
-        "--audiograms",
-        metavar="FILE|bisgaard|ODD",
-        help=f"whose ears are measured; ODD: {', '.join(ODD_EARS)}",
-    )
-    p.add_argument("--methods", metavar="NAME,...", help="see below (default: the first list)")
-    _add_own_arguments(p)
-    p.add_argument(
-        "--ears",
-        type=int,
-        metavar="N",
-        help="so many of each degree of loss in a FILE (normal, mild ...), 0: all; or so many of "
-        "an ODD family (default: 40)",
-    )
-    p.add_argument(
-        "--part",
-        default="auto",
-        metavar="auto|all|train|held-out",
-        help="of a FILE: 80 %% of its people are to learn from (default: auto, those held out if "
-        "anything was learned from this file, else all)",
-    )
-    p.add_argument(
-        "--no-jitter",
-        action="store_true",
-        help="leave a FILE's thresholds as they are; otherwise each is moved within 2.5 dB, which "
-        "undoes their rounding",
-    )
-    p.add_argument(
-        "--train",
-        type=Path,
-        metavar="FILE",
-        help="what cast and de-vries learn from (default: the part to learn from of --audiograms)",
-    )
-    _add_listener_arguments(p)
-    _add_running_arguments(p)
-    p.add_argument(
-        "--robustness",
-        action="store_true",
-        help="print what becomes of odd ears and odd listeners instead, beside what is wanted; "
-        "real ears with steep steps are those of --audiograms FILE",
-    )
-    p.add_argument("--cases", metavar="NAME,...", help="rows of --robustness (default: all)")
-    p.add_argument(
-        "--bone",
-        action="store_true",
-        help="print instead what whole tests by air and bone find, of people of --audiograms FILE, "
-        "a table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
-    )
-    _add_seconds_arguments(p)
-    _add_as_published_arguments(p)
-    _add_figure_arguments(p)
-    p.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        metavar="DIR|FILE",
+        "-o", "--out", type=Path, metavar="DIR|FILE",
         help="the study's directory, needed by no table; or the figure's file: .svg, .png or .pdf",
-    )
-    p.add_argument("--json", action="store_true", help="end with one line of JSON")
-
-
-def _add_own_arguments(p: argparse.ArgumentParser) -> None:
-    """Add what somebody brings for the estimator of this product."""
-    p.add_argument(OPTION, **ARGUMENT)
-    p.add_argument(
-        "--prior", type=Path, metavar="FILE",
-        help="the prior of gp-pta and its relatives, and of the tests of --seconds, as gp-pta "
-        "learn-prior writes it (default: the one that ships)",
-    )  # fmt: skip
-    p.add_argument(
-        "--objective", default="", metavar="package.module:Class",
-        help="what they choose tones by: a class of your own, made of Objective",
     )  # fmt: skip
 
 
-def _add_running_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "--trials", type=int, default=TRIALS_USUAL, metavar="N", help="tones (default: 40)"
-    )
-    seeds = "an ear (default: 20; of --robustness 3, of --seconds 1)"
-    p.add_argument("--seeds", type=int, metavar="N", help=seeds)
-    p.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="processes; 0: this one alone (default: one per processor)",
-    )
-    p.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
+def check_ears(arguments: argparse.Namespace, kind: Kind) -> None:
+    """Refuse ears that are not there, or are none for what is asked for."""
+    if kind.audiograms and kind.needs_ears and arguments.audiograms is None:
+        raise HostError(f"--audiograms is missing; {kind.audiograms}")
+    if arguments.audiograms in {*NAMED_EARS} - {*kind.named_ears}:
+        raise HostError(
+            f"--audiograms is {arguments.audiograms}; with {kind.option} {kind.audiograms}"
+        )
 
 
-def _add_figure_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--figure", metavar="|".join(FIGURES), help="draw a figure of the paper instead")
-    p.add_argument("--profile", default="default", help="of the figure (default: default)")
-    p.add_argument(
-        "--audiogram",
-        default="N3",
-        metavar="NAME|FILE.csv:ROW",
-        help="of the figure (default: N3)",
-    )
-    p.add_argument("--seed", type=int, default=1, help="of the figure (default: 1)")
+def kind_asked(arguments: argparse.Namespace) -> Kind:
+    """Return what is asked for: the first of `KINDS` whose option is there."""
+    return next((kind for kind in KINDS if _is_there(arguments, _name(kind.option))), METHODS)
 
 
-def _add_seconds_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "--seconds",
-        action="store_true",
-        help="print instead what whole tests take by an exact clock, and where the time goes",
-    )
-    p.add_argument(
-        "--conduct",
-        default=BRISK,
-        metavar="NAME,...",
-        help=f"whose pauses and windows: {', '.join(CONDUCTS)}; of --seconds one column each "
-        f"(default: {BRISK})",
-    )
-    p.add_argument(
-        "--tested",
-        default="one",
-        metavar="one,both",
-        help="of --seconds: one ear a test, or both ears of a person in a FILE (default: one)",
-    )
-    p.add_argument(
-        "--unsure-half-width",
-        type=float,
-        default=0.0,
-        metavar="DB",
-        help="of --seconds: there is a second button, for 'perhaps', which listeners press so near "
-        "the threshold (default: 0, there is none)",
-    )
+def check_options(arguments: argparse.Namespace, kind: Kind) -> None:
+    """Refuse options that do not go with what is asked for, and say why they cannot be."""
+    others = {_name(each.option) for each in KINDS} - {_name(kind.option)}
+    for name in usual_options():
+        if name == _name(kind.option) or not _is_there(arguments, name):
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if name in others:
+            raise HostError(
+                f"{option} does not go with {kind.option}: each prints a table of its own"
+            )
+        if name in kind.whys or name not in kind.takes | ALWAYS:
+            takers = [each.option for each in KINDS if name in each.takes]
+            if name not in METHODS.takes | ALWAYS and name not in kind.whys:
+                raise HostError(f"{option} is of {', '.join(takers)}, which is not there")
+            why = kind.whys.get(name, kind.why)
+            raise HostError(f"{option} does not go with {kind.option}: {why}")
 
 
-def _add_as_published_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "--as-published",
-        action="store_true",
-        help="print instead how the device agrees with a manual audiogram and with itself, in the "
-        "units of papers, beside what they say of tests on people",
-    )
-    p.add_argument(
-        "--retest-drift",
-        default=RETEST_DRIFT_USUAL,
-        metavar="DB[/OCTAVES]",
-        help="of --as-published: SD by which an ear's thresholds differ from test to test, and "
-        f"over how many octaves that is alike (default: {RETEST_DRIFT_USUAL})",
-    )
+@cache
+def usual_options() -> Mapping[str, Any]:
+    """Return the options as they are where nothing is said of them."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return vars(parser.parse_args([]))
 
 
-def _add_listener_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--noise", type=float, default=2.0, metavar="DB", help="default: 2")
-    p.add_argument("--lapse-rate", type=float, default=0.01, metavar="P", help="default: 0.01")
-    p.add_argument(
-        "--false-alarm-rate", type=float, default=0.01, metavar="P", help="default: 0.01"
-    )
-    p.add_argument(
-        "--response-time",
-        type=float,
-        default=RESPONSE_TIME_S_USUAL,
-        metavar="S",
-        help=f"default: {RESPONSE_TIME_S_USUAL:g}",
-    )
-    p.add_argument(
-        "--listener", default=HONEST.text, metavar="KIND", help=f"{KINDS_WORDS} (default: honest)"
-    )
+def _is_there(arguments: argparse.Namespace, name: str) -> bool:
+    return bool(getattr(arguments, name) != usual_options()[name])
+
+
+def _name(option: str) -> str:
+    return option[2:].replace("-", "_")
+
+
+def whole_number(
+    option: str, value: int | None, usual: int, low: int = 1, high: int = NUMBER_MAX
+) -> int:
+    """Return a number of an option, or what is usual; one that is not allowed is refused."""
+    number = usual if value is None else value
+    if not low <= number <= high:
+        raise HostError(f"{option} is {number}; allowed are whole numbers {low} to {high}")
+    return number
+
+
+def names_in(option: str, text: str | None, allowed: Collection[str]) -> list[str]:
+    """Return the names that a text has with commas, each once; all that are allowed of no text."""
+    names = [*allowed] if text is None else [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in allowed:
+            raise HostError(f"{option} has {name!r}; allowed are {', '.join(allowed)}")
+    return list(dict.fromkeys(names))

@@ -4,7 +4,9 @@ import argparse
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -17,11 +19,13 @@ from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
-from host_tools.research.study.bone_people import SCORED_HZ, Person, people_asked
+from host_tools.research.study.arguments import whole_number
+from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, Person, people_of
+from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering, session_seed
+from host_tools.research.study.measures import error_and_coverage, median_and_late
+from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
-from host_tools.research.study.table import Table
-from host_tools.terminal import markdown
 
 WITHIN_DB: Final = 8.0  # the 95 % band at each of `SCORED_HZ`, to either side
 NOISES_DB: Final = (2.0, 4.0)
@@ -75,9 +79,11 @@ class Measured:
     placings: int
 
 
-def table(arguments: argparse.Namespace) -> Table[Unit, Measured]:
-    """Return the table that is asked for; errors as of `people_of`."""
-    asked = people_asked(arguments.audiograms, arguments.ears, arguments.columns)
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured]:
+    """Return the table that is asked for; of both routes the table is read here."""
+    assert tables.measured is None
+    count = whole_number("--ears", arguments.ears, PEOPLE_USUAL, low=0)
+    asked = people_of(Path(arguments.audiograms), count, arguments.columns)
     people = sorted(asked, key=lambda each: each.name)
     return Table(
         [Unit(person, noise_db) for noise_db in NOISES_DB for person in people],
@@ -131,7 +137,6 @@ class _Watch:
 
 
 def run_test(unit: Unit) -> Measured:
-    """Test somebody by air and bone."""
     person = unit.person
     test = Sitting(
         {ear_named(ear): truth for ear, truth in person.by_air.items()},
@@ -190,7 +195,7 @@ def _mark(mark: Outcome, masking: MaskingMark | None) -> str:
     return UNMASKED if masking is None else by_noise.get(masking, UNMASKED)
 
 
-def read_off(noise_db: float, tests: Sequence[Measured]) -> dict[str, Any]:
+def read_off(noise_db: float, tests: Sequence[Measured]) -> Row:
     """Return a row of the table: what all tests with a response noise gave.
 
     Tones, seconds and errors are of the people of the table; gaps of those that are drawn, too.
@@ -205,38 +210,27 @@ def read_off(noise_db: float, tests: Sequence[Measured]) -> dict[str, Any]:
         "noise_db": noise_db,
         "people": len(real),
         "ears_valid": sum(ear.valid for ear in ears) / len(ears),
-        "tones": _spread([ear.tones[0] for ear in asked]),
-        "tones_with_noise": _spread([sum(ear.tones[1:]) for ear in asked if len(ear.tones) > 1]),
+        "tones": median_and_late([ear.tones[0] for ear in asked]),
+        "tones_with_noise": median_and_late(
+            [sum(ear.tones[1:]) for ear in asked if len(ear.tones) > 1]
+        ),
         "ears_with_noise": sum(len(ear.tones) > 1 for ear in ears) / len(ears),
-        "all_tones": _spread([ear.all_tones for ear in asked]),
-        "seconds": _spread(seconds),
-        "seconds_placings": _spread(placed),
-        "marks": {mark: _errors([each for each in found if each.mark == mark]) for mark in MARKS},
+        "all_tones": median_and_late([ear.all_tones for ear in asked]),
+        "seconds": median_and_late(seconds),
+        "seconds_placings": median_and_late(placed),
+        "marks": {mark: _errors(each for each in found if each.mark == mark) for mark in MARKS},
         "gaps": [_count_gaps(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
     }
 
 
-def _spread(values: Sequence[float]) -> dict[str, float | None]:
-    """Return median and 95th percentile."""
-    if not values:
-        return {"median": None, "p95": None}
-    median, p95 = np.percentile(values, (50, 95)).tolist()
-    return {"median": median, "p95": p95}
+def _errors(found: Iterable[BoneThreshold]) -> Row:
+    pairs = [(each.error_db, each.covered) for each in found]
+    return error_and_coverage(*zip(*pairs, strict=True)) if pairs else error_and_coverage((), ())
 
 
-def _errors(found: Sequence[BoneThreshold]) -> dict[str, float | None]:
-    errors_db = np.array([each.error_db for each in found])
-    return {
-        "count": len(found),
-        "rmse_db": float(np.sqrt(np.mean(errors_db**2))) if found else None,
-        "bias_db": float(errors_db.mean()) if found else None,
-        "covered_95": sum(each.covered for each in found) / len(found) if found else None,
-    }
-
-
-def _count_gaps(tests: Sequence[Measured], low_db: float, high_db: float) -> dict[str, Any]:
+def _count_gaps(tests: Sequence[Measured], low_db: float, high_db: float) -> Row:
     """Return how many ears whose gap lies there are said to have one, of the table and drawn."""
-    row: dict[str, Any] = {"from_db": _finite(low_db), "below_db": _finite(high_db)}
+    row: Row = {"from_db": _finite(low_db), "below_db": _finite(high_db)}
     for drawn, name in ((False, "real"), (True, "drawn")):
         there = [
             ear
@@ -257,32 +251,25 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the table in Markdown, a column for each response noise."""
-    columns = [_column(row) for row in rows]
-    heads = ["", *(f"noise {row['noise_db']:g} dB" for row in rows)]
-    body = [[name, *(column[name] for column in columns)] for name in columns[0]]
-    return markdown([heads, *body])
-
-
-def _column(row: dict[str, Any]) -> dict[str, str]:
+def table_lines(rows: Sequence[Row]) -> list[str]:
     within = f"within +-{WITHIN_DB:g} dB at 0.5, 1, 2, 4 kHz"
-    cells = {
-        f"tones an ear until {within}, without noise": _say_spread(row["tones"]),
-        "ears that are asked anew, with noise": f"{row['ears_with_noise']:.0%}",
-        "tones of these until then": _say_spread(row["tones_with_noise"]),
-        "all tones an ear": _say_spread(row["all_tones"]),
-        "ears whose test is valid": f"{row['ears_valid']:.0%}",
-        "s for two ears after air": _say_spread(row["seconds"]),
-        "s with 10 s for each placing": _say_spread(row["seconds_placings"]),
-    }
-    for mark, of_mark in row["marks"].items():
-        cells[f"{mark}: RMSE (mean error), dB; in the 95 % band"] = _say_errors(of_mark)
-    for gap in row["gaps"]:
-        cells[f"gap {_say_range(gap)} called: ears, drawn ears"] = ", ".join(
-            _say_called(gap[name]) for name in ("real", "drawn")
-        )
-    return cells
+    lines: list[Line] = [
+        ("", lambda row: f"noise {row['noise_db']:g} dB"),
+        (f"tones an ear until {within}, without noise", lambda row: _say_spread(row["tones"])),
+        ("ears that are asked anew, with noise", lambda row: f"{row['ears_with_noise']:.0%}"),
+        ("tones of these until then", lambda row: _say_spread(row["tones_with_noise"])),
+        ("all tones an ear", lambda row: _say_spread(row["all_tones"])),
+        ("ears whose test is valid", lambda row: f"{row['ears_valid']:.0%}"),
+        ("s for two ears after air", lambda row: _say_spread(row["seconds"])),
+        ("s with 10 s for each placing", lambda row: _say_spread(row["seconds_placings"])),
+    ]
+    for mark in MARKS:
+        words = f"{mark}: RMSE (mean error), dB; in the 95 % band"
+        lines.append((words, partial(_say_errors, mark=mark)))
+    for number, gap in enumerate(rows[0]["gaps"]):
+        words = f"gap {_say_range(gap)} called: ears, drawn ears"
+        lines.append((words, partial(_say_called, number=number)))
+    return in_columns(rows, lines)
 
 
 def _say_spread(spread: dict[str, float | None]) -> str:
@@ -291,12 +278,13 @@ def _say_spread(spread: dict[str, float | None]) -> str:
     return f"{spread['median']:.0f} (95 %: {spread['p95']:.0f})"
 
 
-def _say_errors(of_mark: dict[str, Any]) -> str:
-    if not of_mark["count"]:
+def _say_errors(row: Row, mark: str) -> str:
+    found = row["marks"][mark]
+    if not found["count"]:
         return "-"
     return (
-        f"{of_mark['rmse_db']:.1f} ({of_mark['bias_db']:+.1f}); {of_mark['covered_95']:.3f} "
-        f"of {of_mark['count']}"
+        f"{found['rmse_db']:.1f} ({found['bias_db']:+.1f}); {found['covered_95']:.3f} "
+        f"of {found['count']}"
     )
 
 
@@ -307,6 +295,9 @@ def _say_range(gap: dict[str, float | None]) -> str:
     return f"{low:g} dB and more" if high is None else f"{low:g} to {high:g} dB"
 
 
-def _say_called(of_ears: dict[str, int]) -> str:
-    left = f" ({of_ears['open']} open)" if of_ears["open"] else ""
-    return f"{of_ears['called']} of {of_ears['ears']}{left}"
+def _say_called(row: Row, number: int) -> str:
+    of_ears = [row["gaps"][number][name] for name in ("real", "drawn")]
+    return ", ".join(
+        f"{of['called']} of {of['ears']}" + (f" ({of['open']} open)" if of["open"] else "")
+        for of in of_ears
+    )

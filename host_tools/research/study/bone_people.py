@@ -20,7 +20,6 @@ from host_tools.research.learn_prior.gap_classes import gap_prior_of
 from host_tools.research.learn_prior.routes import gaps_of, learn_gaps, read_routes
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import Population
-from host_tools.research.study.ears import EARS_MAX
 from host_tools.research.study.listener import place_in_draw, uniforms
 
 PEOPLE_USUAL: Final = 40
@@ -57,30 +56,10 @@ class Person:
         return sum(over_db) / len(over_db)
 
 
-def people_asked(name: str, count: int | None, columns: str | None = None) -> list[Person]:
-    """Return the people of the options --audiograms and --ears; errors as of `people_of`."""
-    count = PEOPLE_USUAL if count is None else count
-    if not 0 <= count <= EARS_MAX:
-        raise HostError(f"--ears is {count}; allowed are whole numbers 0 to {EARS_MAX}")
-    return people_of(Path(name), count, columns)
-
-
 def people_of(path: Path, count: int, columns: str | None = None) -> list[Person]:
     """Return people of a table both of whose ears have both routes, and each with a drawn gap too.
 
-    Parameters
-    ----------
-    path : Path
-        The table; see `learn_prior.routes.read_routes`.
-    count : int
-        How many of the table, drawn by name; 0: all.
-    columns : str, optional
-        What its columns have, as of `Table.read`.
-
-    Raises
-    ------
-    HostError
-        The table cannot be read, or has nobody of that kind.
+    `count` of the table are drawn by name; 0: all. `columns` are as of `Table.read`.
     """
     try:
         air, bone = read_routes(path, Table.bytes_of(path), columns)
@@ -118,13 +97,9 @@ def _people_in(air: Population, bone: Population, gaps: GapPrior) -> Iterator[Pe
     for name, ears in rows.items():
         thresholds = [_levels(each, ears, common_hz) for each in (air, bone)]
         if len(ears) == len(_EARS) and not any(np.isnan(each).any() for each in thresholds):
-            gap_db = [Audiogram((*common_hz.tolist(),), (*ear,)) for ear in _minus(*thresholds)]
+            gaps_db = (thresholds[0] - thresholds[1]).tolist()
+            gap_db = [Audiogram((*common_hz.tolist(),), (*ear,)) for ear in gaps_db]
             yield _person(name, air, ears, dict(zip(_EARS, gap_db, strict=True)), gaps)
-
-
-def _minus(air: Array, bone: Array) -> list[list[float]]:
-    difference: list[list[float]] = (air - bone).tolist()
-    return difference
 
 
 def _levels(route: Population, rows: list[int], frequencies_hz: Array) -> Array:

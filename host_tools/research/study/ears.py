@@ -1,7 +1,8 @@
 """Which ears a study measures: the ten standard ones, odd ones, or a table's, drawn by severity."""
 
 import hashlib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from host_tools.research.methods.population import (
     PopulationError,
     population_of,
 )
-from host_tools.research.study.listener import Ear, place_in_draw
+from host_tools.research.study.listener import Ear, place_in_draw, uniforms
 from host_tools.terminal import say_aside
 
 BISGAARD: Final = "bisgaard"
@@ -42,8 +43,25 @@ PARTS: Final = (AUTO, ALL, TRAIN, HELD_OUT)
 
 EARS_PER_STRATUM: Final = 40
 ALL_EARS: Final = 0
-EARS_MAX: Final = 1_000_000
 JITTER_DB: Final = 2.5
+
+# Ears that no family of odd ears is.
+STANDARD: Final = "standard"  # the ten standard audiograms, each better or worse
+REAL: Final = "real"  # real ears, drawn by chance
+STEEP: Final = "steep"  # real ears with a step of `STEP_DB` or more between neighbours
+MILDER: Final = "milder"  # those of the standard ones that can be measured if 20 dB poorer
+EVERYDAY: Final = "everyday"  # every second one hears normally, the others are `STANDARD`
+ODD: Final = "odd"  # the families of odd ears in turn
+FLAT: Final = "flat"  # one threshold between 40 and 50 dB HL
+DEAD: Final = "dead"  # nothing is heard
+# or the name of a standard audiogram, of which each is better or worse
+STEP_DB: Final = 30.0
+STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
+STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
+NORMAL_DB_HL: Final = 5.0  # normal hearing, moved in the same way, and jittered by as much
+FLAT_DB_HL: Final = (40.0, 50.0)
+MILDER_MOST_DB_HL: Final = 60.0
+_MOVE_STREAM: Final = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +80,6 @@ class Table:
 
 
 def read_table(path: Path, option: str, columns: str | None = None) -> Table:
-    """Read a table of ears.
-
-    Raises
-    ------
-    HostError
-        It cannot be read as one; the message begins with the option that named it.
-    """
     try:
         content = AudiogramTable.bytes_of(path)
         read = AudiogramTable.read(path, content, columns)
@@ -109,26 +120,18 @@ class Tables:
     learned_from: Table | None
 
     @classmethod
-    def read(cls, audiograms: str, train: Path | None, columns: str | None = None) -> "Tables":
+    def read(
+        cls, audiograms: str | None, train: Path | None, columns: str | None = None
+    ) -> "Tables":
         """Read those that are named; errors as of `read_table`."""
-        named = audiograms == BISGAARD or audiograms in ODD_EARS
+        none = audiograms is None or audiograms == BISGAARD or audiograms in ODD_EARS
         return cls(
-            None if named else read_table(Path(audiograms), "--audiograms", columns),
+            None if none else read_table(Path(str(audiograms)), "--audiograms", columns),
             None if train is None else read_table(train, "--train", columns),
         )
 
 
-def real_table(name: str, columns: str | None = None) -> Table:
-    """Return a table where nothing else is allowed; errors as of `read_table`."""
-    if name == BISGAARD:
-        raise HostError(
-            f"--audiograms is {name}; with --robustness allowed is a table of real ears"
-        )
-    return read_table(Path(name), "--audiograms", columns)
-
-
 def standard_ears() -> tuple[Ear, ...]:
-    """Return the ten standard audiograms."""
     frequencies_hz = tuple(float(frequency_hz) for frequency_hz in FREQUENCIES_HZ)
     return tuple(
         Ear(name, STANDARD_STRATUM, frequencies_hz, thresholds_db_hl)
@@ -152,11 +155,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
     Ears with a threshold that was not measured or lies beyond the audiometer's limit are left out,
     as their truth is not known. Which ears are drawn depends on their names only, and a larger draw
     contains a smaller one.
-
-    Raises
-    ------
-    HostError
-        No ear is left, or a frequency cannot be asked.
     """
     _check_frequencies(population)
     whole = population.complete(censored=False)
@@ -230,3 +228,76 @@ def _check_frequencies(population: Population) -> None:
                 f"--audiograms has thresholds at {frequency_hz:g} Hz; allowed is {low_hz:g} to "
                 f"{high_hz:g} Hz, where tones can be asked"
             )
+
+
+def ears_of_kind(name: str, count: int) -> tuple[Ear, ...]:
+    """Return ears of one of the words above, a family of odd ears or a standard audiogram."""
+    originals = standard_ears()
+    places = range(1, count + 1)
+    if name in ODD_EARS:
+        return odd_ears(name, count)
+    if name == ODD:
+        families = [odd_ears(family, -(-count // len(ODD_EARS))) for family in ODD_EARS]
+        return tuple(ear for round_ in zip(*families, strict=True) for ear in round_)[:count]
+    if name == EVERYDAY:
+        return _everyday(count)
+    if name == FLAT:
+        return tuple(_flat(f"{FLAT}:{n}") for n in places)
+    if name == DEAD:
+        return tuple(Ear(f"{DEAD}:{n}", DEAD, (1000.0,), (math.inf,)) for n in places)
+    if name == MILDER:
+        originals = tuple(e for e in originals if max(e.thresholds_db_hl) <= MILDER_MOST_DB_HL)
+    elif name != STANDARD:
+        originals = tuple(ear for ear in originals if ear.name == name)
+    return _standard(count, originals)
+
+
+def _standard(count: int, originals: tuple[Ear, ...]) -> tuple[Ear, ...]:
+    """Return ears like these, each of them as often as others."""
+    return tuple(
+        _move(originals[number % len(originals)], number // len(originals) + 1)
+        for number in range(count)
+    )
+
+
+def _move(original: Ear, number: int, jitter_db: float = STANDARD_JITTER_DB) -> Ear:
+    """Return an ear that is better or worse as a whole, and a little more at each frequency."""
+    name = f"{original.name}:{number}"
+    first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(original.frequencies_hz)).tolist()
+    moved = [
+        threshold + STANDARD_MOVED_DB * (2 * first - 1) + jitter_db * (2 * draw - 1)
+        for threshold, draw in zip(original.thresholds_db_hl, each, strict=True)
+    ]
+    return replace(original, name=name, thresholds_db_hl=tuple(moved))
+
+
+def _everyday(count: int) -> tuple[Ear, ...]:
+    """Return ears that hear normally and standard ones, by turns."""
+    standard = _standard(count // 2, standard_ears())
+    frequencies_hz = standard_ears()[0].frequencies_hz
+    normal = Ear("normal", "normal", frequencies_hz, (NORMAL_DB_HL,) * len(frequencies_hz))
+    return tuple(
+        standard[number // 2] if number % 2 else _move(normal, number // 2 + 1, NORMAL_DB_HL)
+        for number in range(count)
+    )
+
+
+def _flat(name: str) -> Ear:
+    low_db_hl, high_db_hl = FLAT_DB_HL
+    draw = float(uniforms(name, 1, _MOVE_STREAM, 1)[0])
+    return Ear(name, FLAT, (1000.0,), (low_db_hl + draw * (high_db_hl - low_db_hl),))
+
+
+def real_ears(kind: str, count: int, people: Population) -> tuple[Ear, ...]:
+    """Return ears that were measured: drawn by chance, or those with the steepest steps first."""
+    ears = every_ear(people)
+    if kind == REAL:
+        ears.sort(key=lambda ear: place_in_draw(ear.name))
+        return tuple(ear.jitter(1, STANDARD_JITTER_DB) for ear in ears[:count])
+    steep = [ear for ear in ears if _steepest_db(ear) >= STEP_DB]
+    steep.sort(key=lambda ear: (-_steepest_db(ear), place_in_draw(ear.name)))
+    return tuple(steep[:count])
+
+
+def _steepest_db(ear: Ear) -> float:
+    return float(np.abs(np.diff(ear.thresholds_db_hl)).max())

@@ -10,10 +10,10 @@ At every frequency it is taken at the level that maximises it, h = mu, where it 
 whose posterior is no Gaussian, or that knows lapses, s and the noise are those it gives.
 """
 
+import argparse
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -38,6 +38,7 @@ from host_tools.errors import HostError
 from host_tools.files import check_name
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import SEED_MAX, Array, Stimulus, Task
+from host_tools.research.study.ears import BISGAARD
 from host_tools.research.study.listener import Answering, Ear, Listener
 from host_tools.research.study.options import Options
 from host_tools.terminal import show_progress
@@ -73,37 +74,30 @@ class Stage:
         return float(np.mean(1.0 - c / np.hypot(self.sd_db, c)))
 
 
-def draw_figure(
-    name: str, path: Path, *, profile: str, audiogram: str, seed: int, trials: int,
-    columns: str | None = None, **answering: Any
-) -> dict[str, Any]:  # fmt: skip
+def draw_figure(arguments: argparse.Namespace) -> dict[str, Any]:
     """Simulate a session, draw a figure of it in a new file, and return what is in it.
 
-    Of an audiogram of two ears the right one is measured. `trials` are for `mean-bald`.
-
-    Raises
-    ------
-    HostError
-        An argument is not allowed.
+    Of an audiogram of two ears the right one is measured. `--trials` are for `mean-bald`.
     """
-    check_name(path, "-o", PICTURE_ENDINGS)
+    name, profile, seed = arguments.figure, arguments.profile, arguments.seed
+    check_name(arguments.out, "-o", PICTURE_ENDINGS)
     if profile not in PROFILES:
         raise HostError(f"--profile is {profile!r}; allowed are {', '.join(PROFILES)}")
     if not 0 <= seed <= SEED_MAX:
         raise HostError(f"--seed is {seed}; allowed are whole numbers 0 to {SEED_MAX}")
-    Options("bisgaard", trials=trials, **answering)  # refuses what is not allowed
-    ear = _ear_named(audiogram, columns)
+    options = Options.of(arguments, audiograms=BISGAARD)  # refuses what is not allowed
+    ear = _ear_named(arguments.audiogram, arguments.columns)
     evolution = name == "posterior-evolution"
-    tones = STAGES[-1] if evolution else trials
-    known = session(profile, ear, seed, Answering(**answering), tones)
+    tones = STAGES[-1] if evolution else options.trials
+    known = session(profile, ear, seed, options.answering, tones)
     stages = [*show_progress(known, tones + 1, "tones")]
     draw: Callable[[list[Stage], Ear, str], Figure] = evolution_figure if evolution else bald_figure
     with in_style():
-        save(draw(stages, ear, profile), path)
+        save(draw(stages, ear, profile), arguments.out)
     return {
         "figure": name,
         "profile": profile,
-        "audiogram": audiogram,
+        "audiogram": arguments.audiogram,
         "tones": len(stages) - 1,
         "mean_bald_bits": [round(stage.mean_bald_bits, 6) for stage in stages],
     }
@@ -138,7 +132,6 @@ def session(profile: str, ear: Ear, seed: int, answering: Answering, tones: int)
 
 
 def evolution_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":
-    """Draw four audiograms."""
     wanted = [stages[n] for n in STAGES]
     levels = [tone.level_db_hl for tone, _ in stages[-1].answers] + list(ear.thresholds_db_hl)
     levels += [
@@ -168,7 +161,6 @@ def evolution_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":
 
 
 def bald_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":
-    """Draw the mean objective against tones."""
     figure = new_figure(6.0, 3.4)
     axes = figure.subplots()
     bits = [stage.mean_bald_bits for stage in stages]

@@ -40,7 +40,6 @@ class Ear:
 
     @property
     def audiogram(self) -> Audiogram:
-        """Return the thresholds at all frequencies."""
         return self.truth or Audiogram(self.frequencies_hz, self.thresholds_db_hl)
 
     def jitter(self, seed: int, within_db: float) -> "Ear":
@@ -66,6 +65,14 @@ class Answering:
     lapse_rate: float  # l
     false_alarm_rate: float  # f
     kind: Kind = HONEST  # what else is unusual, or stands in place of noise and lapse rate
+
+    @property
+    def words(self) -> str:
+        """Return the noise and the rates, as the head of a table has them."""
+        return (
+            f"noise {self.response_noise_db:g} dB, lapses {self.lapse_rate:g}, false alarms "
+            f"{self.false_alarm_rate:g}"
+        )
 
     def as_told(self) -> "Answering":
         """Return it with the noise and the lapse rate of the kind, which methods are told."""

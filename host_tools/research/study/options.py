@@ -1,8 +1,9 @@
 """What a study is asked to do, and what of it is allowed."""
 
-from dataclasses import dataclass
+import argparse
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.simulator.kinds import HONEST, KindError, kind_named
 from device.simulator.listener import RESPONSE_TIME_S_MAX, RESPONSE_TIME_S_MIN
@@ -11,10 +12,15 @@ from device.simulator.odd_ears import ODD_EARS
 from firmware_py.terms.settings import BRISK, CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import RESPONSE_NOISE_LIMITS_DB, TONES_MAX
-from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, EARS_MAX, PARTS
+from host_tools.research.study.arguments import NUMBER_MAX, kind_asked, whole_number
+from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, PARTS
 from host_tools.research.study.listener import Answering
 
-SEEDS_MAX: Final = 1_000_000
+# Fields that the command line has by another name.
+NAMED_OTHERWISE: Final = {
+    "ears_per_stratum": "ears", "response_noise_db": "noise", "response_time_s": "response_time",
+    "jitter": "no_jitter",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,16 +45,23 @@ class Options:
     prior: Path | None = None  # of the estimator of this product; None: the one that ships
     objective: str = ""  # what it chooses tones by, package.module:Class; "": as it ships
 
-    def __post_init__(self) -> None:
-        """Check what can be checked without reading a file.
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, **other: Any) -> "Options":
+        """Return those of a command line, but for what is given beside it."""
+        names = {each.name: NAMED_OTHERWISE.get(each.name, each.name) for each in fields(cls)}
+        told = {name: getattr(arguments, option) for name, option in names.items()}
+        told["jitter"] = not told["jitter"]
+        if told["methods"] is not None:
+            named = (name.strip() for name in told["methods"].split(","))
+            told["methods"] = tuple(name for name in named if name)
+        if told["seeds"] is None:
+            told["seeds"] = kind_asked(arguments).seeds
+        return cls(**{**told, **other})
 
-        Raises
-        ------
-        HostError
-            An option is not allowed; the message names it.
-        """
-        _check_whole("--trials", self.trials, 1, TONES_MAX)
-        _check_whole("--seeds", self.seeds, 1, SEEDS_MAX)
+    def __post_init__(self) -> None:
+        """Check what can be checked without reading a file."""
+        whole_number("--trials", self.trials, 0, high=TONES_MAX)
+        whole_number("--seeds", self.seeds, 0)
         if self.part not in PARTS:
             raise HostError(f"--part is {self.part!r}; allowed are {', '.join(PARTS)}")
         self._check_listener()
@@ -57,59 +70,44 @@ class Options:
         self._check_ears()
 
     def _check_listener(self) -> None:
-        low_db, high_db = RESPONSE_NOISE_LIMITS_DB
-        if not low_db <= self.response_noise_db <= high_db:
-            raise HostError(
-                f"--noise is {self.response_noise_db:g}; allowed is {low_db:g} to {high_db:g} dB"
-            )
         try:
             of_kind = kind_named(self.listener).lapse_rate
         except KindError as error:
             raise HostError(f"--listener: {error}") from None
+        times_s = (RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX)
+        for option, value, (low, high), unit in (
+            ("--noise", self.response_noise_db, RESPONSE_NOISE_LIMITS_DB, "dB"),
+            ("--response-time", self.response_time_s, times_s, "s"),
+        ):
+            if not low <= value <= high:
+                raise HostError(f"{option} is {value:g}; allowed is {low:g} to {high:g} {unit}")
         lapse_rate = self.lapse_rate if of_kind is None else of_kind
         rates = {"--lapse-rate": lapse_rate, "--false-alarm-rate": self.false_alarm_rate}
-        for name, rate in rates.items():
+        for option, rate in rates.items():
             if not 0.0 <= rate < 1.0:
-                raise HostError(f"{name} is {rate:g}; allowed is 0 to less than 1")
+                raise HostError(f"{option} is {rate:g}; allowed is 0 to less than 1")
         if sum(rates.values()) >= 1.0:
             raise HostError(f"{' and '.join(rates)} are together 1 or more; allowed is less than 1")
-        low_s, high_s = RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX
-        if not low_s <= self.response_time_s <= high_s:
-            raise HostError(
-                f"--response-time is {self.response_time_s:g}; allowed is {low_s:g} to {high_s:g} s"
-            )
 
     def _check_ears(self) -> None:
-        if self.ears_per_stratum is not None:
-            _check_whole("--ears", self.ears_per_stratum, ALL_EARS, EARS_MAX)
-        if self.audiograms in ODD_EARS and self.ears_per_stratum is not None:
-            _check_whole("--ears", self.ears_per_stratum, 1, ODD_NUMBERS_MAX)
-        if self.audiograms in ODD_EARS and not (self.part == AUTO and self.jitter):
-            which = "--no-jitter" if self.part == AUTO else "--part"
+        low, high = (1, ODD_NUMBERS_MAX) if self.audiograms in ODD_EARS else (ALL_EARS, NUMBER_MAX)
+        whole_number("--ears", self.ears_per_stratum, low, low, high)
+        told = {"--part": self.part != AUTO, "--no-jitter": not self.jitter}
+        if self.audiograms in ODD_EARS and any(told.values()):
+            which = next(option for option, is_there in told.items() if is_there)
             raise HostError(f"{which} is for a table of ears, not for {self.audiograms}")
-        if self.audiograms == BISGAARD:
-            for name, usual in {
-                "--ears": self.ears_per_stratum is None,
-                "--part": self.part == AUTO,
-                "--no-jitter": self.jitter,
-            }.items():
-                if not usual:
-                    raise HostError(
-                        f"{name} is for a table of ears; of {BISGAARD} all ten are measured as "
-                        "they are"
-                    )
+        told = {"--ears": self.ears_per_stratum is not None, **told}
+        if self.audiograms == BISGAARD and any(told.values()):
+            which = next(option for option, is_there in told.items() if is_there)
+            raise HostError(
+                f"{which} is for a table of ears; of {BISGAARD} all ten are measured as they are"
+            )
 
     @property
     def answering(self) -> Answering:
-        """Return how the listeners answer."""
         return Answering(
             self.response_noise_db,
             self.lapse_rate,
             self.false_alarm_rate,
             kind_named(self.listener),
         )
-
-
-def _check_whole(option: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise HostError(f"{option} is {value}; allowed are whole numbers {low} to {high}")

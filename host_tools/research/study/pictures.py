@@ -20,7 +20,8 @@ from host_tools.drawings.drawing import (
     save,
 )
 from host_tools.research.methods.interface import Array
-from host_tools.research.study.summary import GOALS_DB, Results, weighted_quantiles
+from host_tools.research.study.measures import weighted_quantiles
+from host_tools.research.study.summary import GOALS_DB, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,9 @@
 import argparse
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,7 @@ from host_tools.research.methods.registry import (
     learn,
     sources,
 )
+from host_tools.research.study.arguments import usual_options
 from host_tools.research.study.ears import (
     ALL,
     AUTO,
@@ -45,12 +47,18 @@ from host_tools.research.study.ears import (
     odd_ears,
     standard_ears,
 )
-from host_tools.research.study.kinds import usual_options
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
-from host_tools.research.study.program import program
-from host_tools.research.study.session import Job, Session, Setting, run_session
-from host_tools.research.study.sessions import Json, Sessions
+from host_tools.research.study.session import (
+    Job,
+    Session,
+    Setting,
+    run_session,
+    schema,
+    table_of,
+)
+from host_tools.research.study.sessions import Chunk, Json, Sessions
+from host_tools.research.study.work import program
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,16 +68,7 @@ LEARNED_BYTES_MAX: Final = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
-    """Sessions that are run together."""
-
-    jobs: tuple[Job, ...]
-    setting: Setting
-    learned: Learned  # by their methods
-
-
-@dataclass(frozen=True, eq=False)
-class Study(Sessions[Chunk, Session]):
+class Study(Sessions[Job, Session]):
     """A study of methods that can be run."""
 
     ears: tuple[Ear, ...]
@@ -97,15 +96,9 @@ class Study(Sessions[Chunk, Session]):
 
     @property
     def schema(self) -> "pa.Schema":
-        """Return the columns of the table."""
-        from host_tools.research.study.session_table import SCHEMA
-
-        return SCHEMA
+        return schema()
 
     def rows_of(self, made: list[Session]) -> "pa.Table":
-        """Return the rows of the table."""
-        from host_tools.research.study.session_table import table_of
-
         return table_of(made)
 
     def job(self, number: int) -> Job:
@@ -114,16 +107,13 @@ class Study(Sessions[Chunk, Session]):
         method, ear = divmod(rest, len(self.ears))
         return Job(self.methods[method], self.ears[ear], seed + 1)
 
-    def chunk(self, index: int) -> Chunk:
-        """Return a chunk, made when it is needed: a study may have millions of sessions."""
-        jobs = tuple(self.job(number) for number in self.numbers_in(index))
-        needed = any(job.method in METHODS_LEARNED for job in jobs)
-        return Chunk(jobs, self.setting, self.learned if needed else NOTHING_LEARNED)
-
-    @staticmethod
-    def run_chunk(chunk: Chunk) -> list[Session]:
-        """Run the sessions of a chunk."""
-        return [run_session(job, chunk.setting, chunk.learned) for job in chunk.jobs]
+    def make(self, indices: Iterable[int]) -> Iterator[tuple[int, Chunk[Job, Session]]]:
+        """Yield chunks with their indices; a worker is given what was learned if it needs it."""
+        for index in indices:
+            jobs = [self.job(number) for number in self.numbers_in(index)]
+            needed = any(job.method in METHODS_LEARNED for job in jobs)
+            learned = self.learned if needed else NOTHING_LEARNED
+            yield index, (partial(run_session, setting=self.setting, learned=learned), jobs)
 
     def ready_in(self, directory: Path) -> "Study":
         """Return the study with what its methods have learned, from the file or learned now."""
@@ -152,21 +142,7 @@ class Measured:
 
 
 def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()) -> Measured:
-    """Find the ears of the options.
-
-    Parameters
-    ----------
-    options : Options
-    tables : Tables
-        Those that they name.
-    learners : sequence of str
-        Methods that learn from people.
-
-    Raises
-    ------
-    HostError
-        The table has no ear that can be measured, or would be learned from.
-    """
+    """Find the ears of the options; `learners` are methods that learn from people."""
     count = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
     if options.audiograms in ODD_EARS:
         return Measured(odd_ears(options.audiograms, count), 0.0, None, None, ())
@@ -181,19 +157,7 @@ def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()
 
 
 def plan_study(options: Options, tables: Tables | None = None) -> Study:
-    """Find the ears and the methods, and say what the study is.
-
-    Parameters
-    ----------
-    options : Options
-    tables : Tables, optional
-        Those that they name; None: they are read here.
-
-    Raises
-    ------
-    HostError
-        A file cannot be read, or an option does not fit another.
-    """
+    """Find the ears and the methods, and say what the study is; without tables they are read."""
     tables = tables or Tables.read(options.audiograms, options.train, options.columns)
     table, train = tables.measured, tables.learned_from
     named = None if options.methods is None else check_method_names(options.methods)
@@ -249,13 +213,6 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
 
 
 def read_prior(path: Path | None) -> OwnPrior | None:
-    """Return the prior of an option.
-
-    Raises
-    ------
-    HostError
-        It cannot be read, or no hearing test can have it.
-    """
     try:
         return None if path is None else OwnPrior.read(path)
     except OwnPriorError as error:
@@ -263,7 +220,6 @@ def read_prior(path: Path | None) -> OwnPrior | None:
 
 
 def _check_uses(options: Options, methods: Sequence[str]) -> None:
-    """Refuse a prior or an objective that no method makes use of."""
     if options.objective:
         check_objective(options.objective)
     own = [name for name in methods if name not in METHODS]
@@ -343,10 +299,10 @@ def _training(table: Table | None, train: Table | None) -> tuple[Population, str
 
 def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any]) -> Json:
     """Return the plan of a table that is kept: its options, and who is tested."""
-    usual = usual_options()
-    for name in ("audiograms", "out", "json", "workers", "dask"):
-        del usual[name]
-    options = {name: getattr(arguments, name) for name in usual}
+    of_no_matter = {"audiograms", "out", "json", "workers", "dask"}
+    options = {
+        name: getattr(arguments, name) for name in usual_options() if name not in of_no_matter
+    }
     tested = hashlib.sha256()
     for unit in units:
         tested.update(repr(unit).encode())
@@ -354,7 +310,7 @@ def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any
     return {
         **options,
         "table": table,
-        "people": tested.hexdigest(),
+        "tested": tested.hexdigest(),
         "listener": listener_compared(kind_named(arguments.listener)),
         "prior": prior and prior.digest,
         "own": sources((), arguments.objective) or None,

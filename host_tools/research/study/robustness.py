@@ -14,6 +14,7 @@ import numpy as np
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.terms.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
+from host_tools.research.study.measures import mean_of_known, root_mean_square
 from host_tools.research.study.sitting import RESPONSE_TIME_S
 
 # Where errors are taken: the frequencies of NHANES; and where nobody there was measured.
@@ -22,7 +23,6 @@ LOW_HZ: Final = 250.0
 ALL_HZ: Final = (LOW_HZ, *SCORED_HZ)
 MARKS_AT_TONES: Final = (10, 20, 40)
 EARS_USUAL: Final = 40
-SEEDS_USUAL: Final = 3
 
 # What is run.
 ESTIMATOR: Final = "estimator"  # the estimator, told nothing of the listener, chooses 40 tones
@@ -33,17 +33,6 @@ END: Final = 0  # stands for the end of a procedure among the numbers of tones
 EXACT_TONES: Final = 25
 THIN: Final = 0.9  # of exact mass: a 95 % band that holds less
 
-# Ears that no family of odd ears is.
-STANDARD: Final = "standard"  # the ten standard audiograms, each better or worse
-REAL: Final = "real"  # real ears, drawn by chance
-STEEP: Final = "steep"  # real ears with a step of `STEP_DB` or more between neighbours
-MILDER: Final = "milder"  # those of the standard ones that can be measured if 20 dB poorer
-EVERYDAY: Final = "everyday"  # every second one hears normally, the others are `STANDARD`
-ODD: Final = "odd"  # the families of odd ears in turn
-FLAT: Final = "flat"  # one threshold between 40 and 50 dB HL
-DEAD: Final = "dead"  # nothing is heard
-# or the name of a standard audiogram, of which each is better or worse
-STEP_DB: Final = 30.0
 BAND_DB: Final = 8.0
 WRONG_DB: Final = 15.0  # a threshold this far off, outside its band, is confidently wrong
 RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
@@ -98,7 +87,6 @@ class Goal:
 
     @property
     def wanted(self) -> str:
-        """Return the wanted range in words."""
         low, high = self.show(self.low), self.show(self.high)
         if not self.wants:
             return ""
@@ -107,7 +95,6 @@ class Goal:
         return f"at least {low}" if math.isinf(self.high) else f"{low} to {high}"
 
     def show(self, value: float) -> str:
-        """Return a value as people read it."""
         if math.isnan(value):
             return "-"
         return f"{value:.0%}" if self.percent else f"{value:.2f}{self.unit}"
@@ -154,16 +141,15 @@ class Case:
 
 def rmse(tones: int) -> Measure:
     """Return the root of the mean square error after so many tones, 500-8000 Hz."""
-    return lambda found: _rms([each.error_db[tones][1:] for each in found])
+    return lambda found: root_mean_square([each.error_db[tones][1:] for each in found])
 
 
 def coverage(tones: int) -> Measure:
     """Return the share of truths in the 95 % band after so many tones, 500-8000 Hz."""
-    return mean_of(lambda each: _mean(each.covered[tones][1:]))
+    return mean_of(lambda each: mean_of_known(each.covered[tones][1:]))
 
 
 def coverage_low(tones: int) -> Measure:
-    """Return the same at 250 Hz."""
     return mean_of(lambda each: each.covered[tones][0])
 
 
@@ -174,17 +160,16 @@ def among(holds: Callable[[SessionFound], bool], measure: Measure) -> Measure:
 
 def mean_of(number: Callable[[SessionFound], float]) -> Measure:
     """Return the mean of a number of the sessions; of a condition, the share that meets it."""
-    return lambda found: _mean([float(number(each)) for each in found])
+    return lambda found: mean_of_known([float(number(each)) for each in found])
 
 
 def mean_mass(found: Sequence[SessionFound]) -> float:
-    """Return the mean of the exact masses in the 95 % bands."""
-    return _mean([mass for each in found for mass in each.mass])
+    return mean_of_known([mass for each in found for mass in each.mass])
 
 
 def share_thin(found: Sequence[SessionFound]) -> float:
     """Return the share of the 95 % bands that hold less than `THIN` of the exact mass."""
-    return _mean([float(mass < THIN) for each in found for mass in each.mass])
+    return mean_of_known([float(mass < THIN) for each in found for mass in each.mass])
 
 
 def fewest_samples(found: Sequence[SessionFound]) -> float:
@@ -192,18 +177,7 @@ def fewest_samples(found: Sequence[SessionFound]) -> float:
     return min((each.samples for each in found), default=math.nan)
 
 
-def _rms(errors_db: Sequence[Array]) -> float:
-    return math.sqrt(_mean(np.concatenate([*errors_db, [math.nan]]) ** 2))
-
-
-def _mean(values: Sequence[float] | Array) -> float:
-    all_of_them = np.array(values, dtype=float)
-    known = all_of_them[~np.isnan(all_of_them)]
-    return float(np.mean(known)) if len(known) else math.nan
-
-
 def median_seconds(found: Sequence[SessionFound]) -> float:
-    """Return what a session takes, in the median."""
     return float(np.median([each.seconds for each in found])) if found else math.nan
 
 

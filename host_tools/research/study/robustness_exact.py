@@ -52,13 +52,11 @@ class Suspects(NamedTuple):
 
 
 def told_suspects(told: Answering) -> Suspects:
-    """Return the one kind there is."""
     kind = (1.0, told.response_noise_db, told.lapse_rate, told.false_alarm_rate)
     return Suspects(np.array(kind).reshape(4, 1), wander=False)
 
 
 def untold_suspects() -> Suspects:
-    """Return the kinds of the default profile."""
     profile = profile_named("default")
     assert isinstance(profile, MixtureProfile)
     kinds = [

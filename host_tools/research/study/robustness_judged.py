@@ -1,17 +1,23 @@
-"""What a hearing test says of an ear, against the truth: which of its statements are false.
+"""What a whole test says of an ear, against the truth: its errors, and which statements are false.
 
 A result that is doubtful, or of an ear that could not be tested, says nothing that could be.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from device.simulator.audiogram import Audiogram
-from device.simulator.hearing import ear_named
+from device.simulator.hearing import SimulatedTest, ear_named
 from firmware_py.ear.mean_threshold import GRADES_DB_HL
+from firmware_py.findings.asymmetry import asymmetries
+from firmware_py.findings.convention import in_convention
 from firmware_py.findings.grades import person_grade
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import (
     PTA4_FREQUENCIES_HZ,
     EarResult,
@@ -19,7 +25,12 @@ from firmware_py.terms.results import (
     SessionResult,
     ThresholdResult,
 )
-from host_tools.research.study.sitting import Truths
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.settings import CLINICAL_ASCENDING
+from firmware_py.terms.words import say
+from host_tools.research.methods.interface import Array
+from host_tools.research.study.robustness import END, WRONG_DB, SessionFound
+from host_tools.research.study.sitting import Sitting, Truths
 
 FAR_DB: Final = 10.0  # a threshold so far off and outside its 95 % band is false
 SAYS_NOTHING_DB: Final = 20.0  # a measured one whose band reaches so far to either side
@@ -28,7 +39,6 @@ GRADE_SHARE_MIN: Final = 0.05  # what the true grade should be given at least
 
 
 def is_valid(ear: EarResult) -> bool:
-    """Tell whether an ear's result is offered without a doubt."""
     return ear.verdict == Verdict.VALID and ear.outcome != Outcome.UNRELIABLE
 
 
@@ -37,12 +47,6 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
 
     Where the ears differ, a threshold that the other ear may have heard is a bound, and so is a
     grade that rests on one: they are false only if the truth is on the other side.
-
-    Parameters
-    ----------
-    result : SessionResult
-    truths : mapping of Ear to Audiogram
-        By ear, whether it was tested or not.
     """
     bounds = len(set(truths.values())) > 1
     for ear in filter(is_valid, result.ears):
@@ -62,20 +66,26 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
             yield f"better ear: {what}"
 
 
-def far_off(found: ThresholdResult, true_db_hl: float) -> bool:
+def far_off(found: ThresholdResult, true_db_hl: float, far_db: float = FAR_DB) -> bool:
     """Tell whether a number is far from the truth, and its band does not reach there."""
     if found.threshold_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
         return False
-    near = abs(found.threshold_db_hl - true_db_hl) <= FAR_DB
+    near = abs(found.threshold_db_hl - true_db_hl) <= far_db
     return not near and not found.low_db_hl <= true_db_hl <= found.high_db_hl
 
 
 def inferred_far_off(result: SessionResult, truths: Truths) -> bool:
     """Tell whether a supposition is far from the truth, and its band does not reach there."""
+    return _any_far_off(filter(is_valid, result.ears), truths, Outcome.INFERRED, FAR_DB)
+
+
+def _any_far_off(ears: Iterable[EarResult], truths: Truths, mark: Outcome, far_db: float) -> bool:
     return any(
-        each.mark == Outcome.INFERRED
-        and far_off(each, truths[ear_named(ear.route.ear)].threshold_db_hl(each.frequency_hz))
-        for ear in filter(is_valid, result.ears)
+        each.mark == mark
+        and far_off(
+            each, truths[ear_named(ear.route.ear)].threshold_db_hl(each.frequency_hz), far_db
+        )
+        for ear in ears
         for each in ear.thresholds
     )
 
@@ -126,3 +136,71 @@ def _clinical_db_hl(ear: EarResult, truth: Audiogram) -> float:
 
 def _pta4_db_hl(truth: Audiogram) -> float:
     return math.fsum(map(truth.threshold_db_hl, PTA4_FREQUENCIES_HZ)) / len(PTA4_FREQUENCIES_HZ)
+
+
+def run_procedure(sitting: Sitting) -> SessionFound:
+    """Run a test of one ear or both, and read its result."""
+    test = sitting.test()
+    result = test.run()
+    return replace(
+        compare_with_truth(result, sitting.truths),
+        valid=all(map(is_valid, result.ears)),
+        false_statements=tuple(false_statements(result, sitting.truths)),
+        asymmetric=bool(asymmetries(in_convention(result, CLINICAL_ASCENDING))),
+        inferred_wrong=inferred_far_off(result, sitting.truths),
+        seconds=test.seconds,
+        differ_db=_differ_db(sitting, test),
+    )
+
+
+def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:
+    """Return by how much those who took turns differ where they were asked; 0: nobody did."""
+    if sitting.change is None:
+        return 0.0
+    return max(
+        sitting.change.differ_db(
+            sitting.truths,
+            ear_named(route.ear),
+            (each.presentation.frequency_hz for each in ear.attention.answers),
+        )
+        for route, ear in test.test.ears.items()
+    )
+
+
+def compare_with_truth(result: SessionResult, truths: Truths) -> SessionFound:
+    """Compare a result with the truth; of two ears the numbers are those of the first."""
+    first = result.ears[0]
+    error_db, covered = errors_and_coverage(first, truths[ear_named(first.route.ear)])
+    remarks = tuple(say(each) for each in result.remarks if each.code != Code.MASKING_UNCERTAIN)
+    return SessionFound(
+        {END: error_db},
+        {END: covered},
+        refused=any(ear.outcome == Outcome.UNRELIABLE for ear in result.ears),
+        inattentive=inattentive(result),
+        remarks=remarks,
+        confidently_wrong=not remarks
+        and _any_far_off(result.ears, truths, Outcome.MEASURED, WRONG_DB),
+    )
+
+
+def inattentive(result: SessionResult) -> bool:
+    """Tell whether a remark says that the listener did not attend, or an ear is unreliable."""
+    refused = any(ear.outcome == Outcome.UNRELIABLE for ear in result.ears)
+    return refused or any(Code.INATTENTIVE in remark.codes for remark in result.remarks)
+
+
+def errors_and_coverage(ear: EarResult, truth: Audiogram) -> tuple[Array, Array]:
+    """Return by how much each threshold is off, and 1 where its band has the truth, else 0.
+
+    At the audiogram's frequencies; NaN where the result has no number.
+    """
+    error_db = np.full(len(AUDIOGRAM_FREQUENCIES_HZ), np.nan)
+    covered = error_db.copy()
+    for each in ear.thresholds:
+        index = AUDIOGRAM_FREQUENCIES_HZ.index(each.frequency_hz)
+        true_db_hl = truth.threshold_db_hl(each.frequency_hz)
+        if each.threshold_db_hl is None or each.low_db_hl is None or each.high_db_hl is None:
+            continue
+        error_db[index] = each.threshold_db_hl - true_db_hl
+        covered[index] = each.low_db_hl <= true_db_hl <= each.high_db_hl
+    return error_db, covered

@@ -1,11 +1,11 @@
-"""The sessions of the robustness table: their ears, and those of the estimator alone."""
+"""`gp-pta study --robustness`: the sessions of its cases, and the table."""
 
+import argparse
 import dataclasses
-import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,23 +13,24 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS
-from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.estimator import InferenceError
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Task
+from host_tools.research.study.arguments import kind_asked, names_in, whole_number
 from host_tools.research.study.ears import (
     ALL,
     HELD_OUT,
-    Table,
-    every_ear,
-    odd_ears,
-    standard_ears,
+    REAL,
+    STEEP,
+    Tables,
+    ears_of_kind,
+    real_ears,
 )
+from host_tools.research.study.ears import Table as EarTable
 from host_tools.research.study.listener import (
     Answering,
     Ear,
     Listener,
-    place_in_draw,
     session_seed,
     uniforms,
 )
@@ -37,36 +38,26 @@ from host_tools.research.study.plan import prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,
     BAND_DB,
-    DEAD,
+    EARS_USUAL,
     ESTIMATOR,
-    EVERYDAY,
     EXACT,
     EXACT_TONES,
-    FLAT,
     MARKS_AT_TONES,
-    MILDER,
-    ODD,
     PROCEDURE,
     RATE,
-    REAL,
-    STANDARD,
-    STEEP,
-    STEP_DB,
     Case,
     SessionFound,
+    read_off,
 )
-from host_tools.research.study.robustness_cases import BY_NAME
+from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_exact import run_exact
-from host_tools.research.study.robustness_procedure import run_procedure
+from host_tools.research.study.robustness_judged import run_procedure
+from host_tools.research.study.sessions import Table
 from host_tools.research.study.sitting import Change, Sitting
+from host_tools.terminal import markdown
 
 BAND: Final = 0.95
-STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
-STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
-NORMAL_DB_HL: Final = 5.0  # normal hearing, moved in the same way, and jittered by as much
-FLAT_DB_HL: Final = (40.0, 50.0)
-MILDER_MOST_DB_HL: Final = 60.0
-_MOVE_STREAM: Final = 5
+SEEDS_MAX: Final = 10_000
 _THEN_STREAM: Final = 8
 
 
@@ -86,42 +77,21 @@ class Unit:
         return BY_NAME[self.case_name]
 
 
-def ears_of_case(case: Case, count: int, table: Table | None) -> tuple[Ear, ...]:
+def ears_of_case(case: Case, count: int, table: EarTable | None) -> tuple[Ear, ...]:
     """Return the ears of a case, fewer if there are no more; none if they need a table."""
     wanted = count * case.ears_factor
-    if case.ears in {REAL, STEEP}:
-        if table is None:
-            return ()
-        return _real(table, wanted) if case.ears == REAL else _steep(table, wanted)
-    return _ears_named(case.ears, wanted)
-
-
-def _ears_named(name: str, count: int) -> tuple[Ear, ...]:
-    match name:
-        case _ if name in ODD_EARS:
-            return odd_ears(name, count)
-        case _ if name == ODD:
-            return _odd_in_turn(count)
-        case _ if name == EVERYDAY:
-            return _everyday(count)
-        case _ if name == FLAT:
-            return _flat(count)
-        case _ if name == MILDER:
-            milder = (e for e in standard_ears() if max(e.thresholds_db_hl) <= MILDER_MOST_DB_HL)
-            return _standard(count, tuple(milder))
-        case _ if name == DEAD:
-            places = range(1, count + 1)
-            return tuple(Ear(f"{DEAD}:{n}", DEAD, (1000.0,), (math.inf,)) for n in places)
-        case _:
-            originals = standard_ears()
-            named = tuple(ear for ear in originals if name in {STANDARD, ear.name})
-            return _standard(count, named)
+    if case.ears not in {REAL, STEEP}:
+        return ears_of_kind(case.ears, wanted)
+    if table is None:
+        return ()
+    learned = prior_was_learned_from(table.sha256)
+    return real_ears(case.ears, wanted, table.part(HELD_OUT if learned else ALL))
 
 
 def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
     others: tuple[Ear | None, ...] = (None,) * len(ears)
     if case.other is not None:
-        others = _ears_named(case.other, len(ears))
+        others = ears_of_kind(case.other, len(ears))
     for ear, other in zip(ears, others, strict=True):
         for seed in range(1, seeds + 1):
             yield Unit(case.name, ear, seed, other, _then(case, ears, ear, seed))
@@ -140,12 +110,10 @@ def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
 
 
 def answering_of(case: Case) -> Answering:
-    """Return how the listeners of a case answer."""
     return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
 
 
 def run_unit(unit: Unit) -> SessionFound:
-    """Run a session, and return what it gave."""
     return RUN[unit.case.run](unit)
 
 
@@ -183,7 +151,6 @@ def _run_procedure(unit: Unit) -> SessionFound:
 
 
 def sitting_of(unit: Unit) -> Sitting:
-    """Return who sits there in a session of a whole procedure."""
     case, right = unit.case, unit.ear.audiogram
     left = right if unit.other is None else unit.other.audiogram
     return Sitting(
@@ -222,70 +189,58 @@ RUN: Final[dict[str, Callable[[Unit], SessionFound]]] = {
 }
 
 
-def _standard(count: int, originals: tuple[Ear, ...]) -> tuple[Ear, ...]:
-    """Return ears like these, each of them as often as others."""
-    return tuple(
-        _move(originals[number % len(originals)], number // len(originals) + 1)
-        for number in range(count)
-    )
-
-
-def _move(original: Ear, number: int, jitter_db: float = STANDARD_JITTER_DB) -> Ear:
-    """Return an ear that is better or worse as a whole, and a little more at each frequency."""
-    name = f"{original.name}:{number}"
-    first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(original.frequencies_hz)).tolist()
-    moved = [
-        threshold + STANDARD_MOVED_DB * (2 * first - 1) + jitter_db * (2 * draw - 1)
-        for threshold, draw in zip(original.thresholds_db_hl, each, strict=True)
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, SessionFound]:
+    """Return the table that is asked for; real ears are those of the table that is named."""
+    names = names_in("--cases", arguments.cases, BY_NAME)
+    cases = [case for case in CASES if case.name in names]
+    count = whole_number("--ears", arguments.ears, EARS_USUAL)
+    seeds = whole_number("--seeds", arguments.seeds, kind_asked(arguments).seeds, high=SEEDS_MAX)
+    units = [
+        unit
+        for case in cases
+        for unit in sorted(
+            units_of(case, ears_of_case(case, count, tables.measured), seeds), key=_place
+        )
     ]
-    return dataclasses.replace(original, name=name, thresholds_db_hl=tuple(moved))
-
-
-def _everyday(count: int) -> tuple[Ear, ...]:
-    """Return ears that hear normally and standard ones, by turns."""
-    standard = _standard(count // 2, standard_ears())
-    frequencies_hz = standard_ears()[0].frequencies_hz
-    normal = Ear("normal", "normal", frequencies_hz, (NORMAL_DB_HL,) * len(frequencies_hz))
-    return tuple(
-        standard[number // 2] if number % 2 else _move(normal, number // 2 + 1, NORMAL_DB_HL)
-        for number in range(count)
+    return Table(
+        units,
+        run_unit,
+        SessionFound,
+        lambda found: [
+            row
+            for case in cases
+            for row in read_off(
+                case,
+                [each for u, each in zip(units, found, strict=True) if u.case_name == case.name],
+            )
+        ],
+        {"ears": count, "seeds": seeds},
+        lambda rows: table_lines(rows, count, seeds),
     )
 
 
-def _odd_in_turn(count: int) -> tuple[Ear, ...]:
-    """Return ears of all odd families, one after the other."""
-    families = [odd_ears(family, -(-count // len(ODD_EARS))) for family in ODD_EARS]
-    return tuple(ear for round_ in zip(*families, strict=True) for ear in round_)[:count]
+def table_lines(rows: list[dict[str, Any]], ears: int, seeds: int) -> list[str]:
+    cells = [["case", "number", "wanted", "found", "met"]]
+    before = ""
+    for row in rows:
+        cells.append(
+            [
+                "" if row["title"] == before else row["title"],
+                row["what"],
+                row["wanted"],
+                row["shown"],
+                _say_met(row),
+            ]
+        )
+        before = row["title"]
+    return [f"{ears} ears x {seeds} seeds a row", "", *markdown(cells)]
 
 
-def _flat(count: int) -> tuple[Ear, ...]:
-    """Return ears with one threshold, drawn by number."""
-    low_db_hl, high_db_hl = FLAT_DB_HL
-    names = [f"{FLAT}:{number}" for number in range(1, count + 1)]
-    draws = [float(uniforms(name, 1, _MOVE_STREAM, 1)[0]) for name in names]
-    return tuple(
-        Ear(name, FLAT, (1000.0,), (low_db_hl + draw * (high_db_hl - low_db_hl),))
-        for name, draw in zip(names, draws, strict=True)
-    )
+def _place(unit: Unit) -> tuple[str, int]:
+    return unit.ear.name, unit.seed
 
 
-def _unlearned_ears(table: Table) -> list[Ear]:
-    """Return the ears of a table that the prior was not learned from."""
-    part = HELD_OUT if prior_was_learned_from(table.sha256) else ALL
-    return every_ear(table.part(part))
-
-
-def _real(table: Table, count: int) -> tuple[Ear, ...]:
-    ears = sorted(_unlearned_ears(table), key=lambda ear: place_in_draw(ear.name))
-    return tuple(ear.jitter(1, STANDARD_JITTER_DB) for ear in ears[:count])
-
-
-def _steep(table: Table, count: int) -> tuple[Ear, ...]:
-    """Return ears of a table with a steep step, the steepest first."""
-    steep = [ear for ear in _unlearned_ears(table) if _steepest_db(ear) >= STEP_DB]
-    steep.sort(key=lambda ear: (-_steepest_db(ear), place_in_draw(ear.name)))
-    return tuple(steep[:count])
-
-
-def _steepest_db(ear: Ear) -> float:
-    return float(np.abs(np.diff(ear.thresholds_db_hl)).max())
+def _say_met(row: dict[str, Any]) -> str:
+    if not row["sessions"]:
+        return "needs --audiograms FILE"
+    return {True: "yes", False: "no", None: ""}[row["met"]]

@@ -4,7 +4,8 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -18,20 +19,21 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
-from firmware_py.terms.settings import BOTH, CONDUCTS
+from firmware_py.terms.settings import BOTH, BRISK, CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
 from host_tools.research.methods.registry import check_objective, objective_named
+from host_tools.research.study.arguments import names_in
 from host_tools.research.study.ears import Tables, other_ears
 from host_tools.research.study.listener import Answering, Ear, session_seed
+from host_tools.research.study.measures import mean_known, weighted_quantiles
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Measured, ears_measured, read_prior
 from host_tools.research.study.robustness import SCORED_HZ
-from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
+from host_tools.research.study.robustness_judged import errors_and_coverage, inattentive
+from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
-from host_tools.research.study.summary import weighted_quantiles
-from host_tools.research.study.table import Table
 from host_tools.research.study.time_ledger import (
     ANSWERED,
     CHECK,
@@ -40,7 +42,6 @@ from host_tools.research.study.time_ledger import (
     VOID,
     TimedTest,
 )
-from host_tools.terminal import markdown
 
 SCORED: Final = [AUDIOGRAM_FREQUENCIES_HZ.index(int(hz)) for hz in SCORED_HZ]
 # Why an ear ended at the cap of tones.
@@ -99,18 +100,11 @@ class Unit:
 
 
 class OwnTest(HearingTest):
-    """A hearing test whose tones are chosen by an objective of somebody's own.
+    """A hearing test whose tones are chosen by an objective of somebody's own."""
 
-    Attributes
-    ----------
-    chosen_by : type of Objective or None
-        None: as its settings say.
-    """
-
-    chosen_by: type[Objective] | None = None
+    chosen_by: type[Objective] | None = None  # None: as its settings say
 
     def objective(self) -> Objective:
-        """Return what makes a tone the best now."""
         if self.chosen_by is None:
             return super().objective()
         return self.chosen_by(self.presenter.pace.trial_time)
@@ -131,18 +125,10 @@ class Timed:
 
     @property
     def ears(self) -> int:
-        """Return how many ears it measured."""
         return len(self.unit.ears)
 
 
 def make_test(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
-    """Return a test, and the truth by ear.
-
-    Raises
-    ------
-    ValueError
-        The settings or the listener are not allowed.
-    """
     truths = [ear.jitter(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
     # Of the ear that is not tested the thresholds are the same.
     thresholds = dict(zip(EARS, (truths * 2)[:2], strict=True))
@@ -183,7 +169,7 @@ def run_test(unit: Unit) -> Timed:
     )
 
 
-def read_off(how: How, tests: Sequence[Timed]) -> dict[str, Any]:
+def read_off(how: How, tests: Sequence[Timed]) -> Row:
     """Return what all tests of one kind gave, as JSON values; seconds and tones are of an ear.
 
     The degrees of loss count in equal parts.
@@ -196,7 +182,7 @@ def read_off(how: How, tests: Sequence[Timed]) -> dict[str, Any]:
     def mean(values: Sequence[float]) -> float:
         return float(np.sum(weight * np.array(values) / ears))
 
-    square_db = _mean_known(weight, [test.error_db**2 for test in tests])
+    square_db = mean_known(weight, [test.error_db**2 for test in tests])
     return {
         "name": how.words,
         "conduct": how.conduct,
@@ -208,45 +194,36 @@ def read_off(how: How, tests: Sequence[Timed]) -> dict[str, Any]:
         "seconds_95": late,
         "tones": mean([test.tones for test in tests]),
         "rmse_db": None if square_db is None else math.sqrt(square_db),
-        "covered_95": _mean_known(weight, [test.covered for test in tests]),
+        "covered_95": mean_known(weight, [test.covered for test in tests]),
         "capped": mean([test.capped for test in tests]),
         "inattentive": float(np.sum(weight * [test.inattentive for test in tests])),
         "spent_s": {name: mean([test.spent_s[name] for test in tests]) for name in NAMES},
     }
 
 
-def _mean_known(weight: Array, values: Sequence[Array]) -> float | None:
-    """Return the mean of all numbers, those of a test with its weight; None: there are none."""
-    known = [each[~np.isnan(each)] for each in values]
-    count = float(np.sum(weight * [len(each) for each in known]))
-    total = float(np.sum(weight * [float(np.sum(each)) for each in known]))
-    return total / count if count else None
-
-
-def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the table in Markdown, a column for each kind of test."""
-    cells = [
-        ["of an ear", *(row["name"] for row in rows)],
-        ["seconds, median", *(f"{row['seconds_median']:.1f}" for row in rows)],
-        ["seconds, mean", *(f"{row['seconds_mean']:.1f}" for row in rows)],
-        ["seconds, 95 % are below", *(f"{row['seconds_95']:.1f}" for row in rows)],
-        ["tones", *(f"{row['tones']:.1f}" for row in rows)],
-        ["RMSE at 500-8000 Hz", *(_number(row["rmse_db"], " dB") for row in rows)],
-        ["truths in the 95 % band", *(_number(row["covered_95"]) for row in rows)],
-        ["ended at the cap of tones", *(f"{row['capped']:.1%}" for row in rows)],
-        ["listeners said to be inattentive", *(f"{row['inattentive']:.1%}" for row in rows)],
+def table_lines(rows: Sequence[Row]) -> list[str]:
+    lines: list[Line] = [
+        ("of an ear", lambda row: str(row["name"])),
+        ("seconds, median", lambda row: f"{row['seconds_median']:.1f}"),
+        ("seconds, mean", lambda row: f"{row['seconds_mean']:.1f}"),
+        ("seconds, 95 % are below", lambda row: f"{row['seconds_95']:.1f}"),
+        ("tones", lambda row: f"{row['tones']:.1f}"),
+        ("RMSE at 500-8000 Hz", lambda row: _number(row["rmse_db"], " dB")),
+        ("truths in the 95 % band", lambda row: _number(row["covered_95"])),
+        ("ended at the cap of tones", lambda row: f"{row['capped']:.1%}"),
+        ("listeners said to be inattentive", lambda row: f"{row['inattentive']:.1%}"),
     ]
     for way, parts in WAYS.items():
-        cells.append([f"**seconds {way}**", *("" for _ in rows)])
-        cells += [[words, *(_share(row, name) for row in rows)] for name, words in parts]
-    return markdown(cells)
+        lines.append((f"**seconds {way}**", lambda row: ""))
+        lines += [(words, partial(_share, name=name)) for name, words in parts]
+    return in_columns(rows, lines)
 
 
 def _number(value: float | None, unit: str = "") -> str:
     return "-" if value is None else f"{value:.2f}{unit}"
 
 
-def _share(row: dict[str, Any], name: str) -> str:
+def _share(row: Row, name: str) -> str:
     seconds: float = row["spent_s"][name]
     return f"{seconds:.1f} ({seconds / row['seconds_mean']:.0%})"
 
@@ -255,18 +232,12 @@ ONE_EAR: Final = "one"
 BOTH_EARS: Final = "both"
 
 
-def table(arguments: argparse.Namespace, options: Options, tables: Tables) -> Table[Unit, Timed]:
-    """Return the table that is asked for.
-
-    Raises
-    ------
-    HostError
-        An option does not fit, or nobody is there to be tested.
-    """
-    tested = _names_in("--tested", arguments.tested, (ONE_EAR, BOTH_EARS))
+def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Timed]:
+    options = Options.of(arguments, conduct=BRISK)
+    tested = names_in("--tested", arguments.tested, (ONE_EAR, BOTH_EARS))
     hows = [
         How(conduct, each == BOTH_EARS, arguments.unsure_half_width)
-        for conduct in _names_in("--conduct", arguments.conduct, tuple(CONDUCTS))
+        for conduct in names_in("--conduct", arguments.conduct, CONDUCTS)
         for each in tested
     ]
     if options.objective:
@@ -304,11 +275,6 @@ def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
     """Return the people both of whose ears can be scored, the right ear first.
 
     They are those of the ears that were drawn, each once, with the degree of loss of that ear.
-
-    Raises
-    ------
-    HostError
-        There are none.
     """
     others = {} if measured.people is None else other_ears(measured.people)
     people: dict[str, tuple[str, tuple[Ear, ...]]] = {}
@@ -324,22 +290,12 @@ def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
     return list(people.values())
 
 
-def _names_in(option: str, text: str, allowed: tuple[str, ...]) -> list[str]:
-    """Return the names in a list with commas, each once."""
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in allowed:
-            raise HostError(f"{option} has {name!r}; allowed are {', '.join(allowed)}")
-    return list(dict.fromkeys(names))
-
-
 def _heading(options: Options, ears: int, people: int) -> str:
     how = options.answering.as_told()
     who = f"{ears} ears" + (f", {people} people with both" if people else "")
     return (
-        f"{who}; {options.seeds} seeds each; noise {how.response_noise_db:g} dB, lapses "
-        f"{how.lapse_rate:g}, false alarms {how.false_alarm_rate:g}; listeners: {how.kind.text}; "
-        f"median response time {options.response_time_s:g} s"
+        f"{who}; {options.seeds} seeds each; {how.words}; listeners: {how.kind.text}; median "
+        f"response time {options.response_time_s:g} s"
     )
 
 

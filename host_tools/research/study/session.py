@@ -8,7 +8,7 @@ else takes time: no method pays for thinking.
 
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,22 +26,15 @@ from host_tools.research.study.listener import (
     session_seed,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 class SessionClock:
-    """The clock of one session.
+    """The clock of one session, of at most so many tones.
 
-    Parameters
-    ----------
-    name : str
-        Of the ear: pauses and response times depend on it, on the seed and on the number of the
-        tone, so all methods have the same.
-    seed : int
-    tones : int
-        At most so many are played.
-    conduct : str
-        Whose pauses and windows.
-    response_time_s : float
-        Median of the listener.
+    Pauses and response times depend on the name of the ear, the seed and the number of the tone, so
+    all methods have the same.
     """
 
     def __init__(
@@ -54,7 +47,6 @@ class SessionClock:
 
     @property
     def seconds(self) -> float:
-        """Return what the tones so far have taken."""
         return 1e-6 * self._us
 
     def play(self, tone: int, heard: bool) -> None:
@@ -190,7 +182,6 @@ def _band(
 
 
 def task_of(ear: Ear, seed: int, answering: Answering, tones: int) -> Task:
-    """Return what a method is told of a session."""
     told = answering.as_told()
     return Task(
         response_noise_db=told.response_noise_db,
@@ -201,4 +192,48 @@ def task_of(ear: Ear, seed: int, answering: Answering, tones: int) -> Task:
         age_years=ear.age_years,
         sex=ear.sex,
         tones_max=tones,
+    )
+
+
+def schema() -> "pa.Schema":
+    """Return the columns of a study of methods: a row per method, ear, seed and number of tones."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            *[(name, pa.string()) for name in ("method", "ear", "stratum")],
+            ("seed", pa.uint64()),
+            ("tones", pa.uint16()),
+            ("seconds", pa.float64()),
+            ("ended", pa.bool_()),
+            ("failed", pa.bool_()),
+            *[(name, pa.float64()) for name in METRICS],
+        ]
+    )
+
+
+def table_of(sessions: list[Session]) -> "pa.Table":
+    """Return the rows of sessions; a metric that a method does not give is null."""
+    import pyarrow as pa
+
+    rows = [len(session.metrics) for session in sessions]
+    tones = np.concatenate([np.arange(count) for count in rows])
+    ended_after = [np.inf if s.ended_after is None else s.ended_after for s in sessions]
+    ended = tones >= np.repeat(ended_after, rows)
+    failed = ended & np.repeat([session.failed for session in sessions], rows)
+    metrics = np.concatenate([session.metrics for session in sessions])
+    jobs = [session.job for session in sessions for _ in session.metrics]
+    return pa.table(
+        [
+            [job.method for job in jobs],
+            [job.ear.name for job in jobs],
+            [job.ear.stratum for job in jobs],
+            [job.seed for job in jobs],
+            tones,
+            np.concatenate([session.seconds for session in sessions]),
+            ended,
+            failed,
+            *[pa.array(column, from_pandas=True) for column in metrics.T],
+        ],
+        schema=schema(),
     )

@@ -1,9 +1,26 @@
-"""The sessions of a study in chunks, as a runner runs and a store keeps them."""
+"""The sessions of a study in chunks, as a runner runs and a store keeps them, and tables."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+
+from host_tools.terminal import markdown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -12,55 +29,28 @@ if TYPE_CHECKING:
 # on that of the sessions only, so the files do not depend on the workers.
 CHUNK_SESSIONS_MIN: Final = 8
 CHUNKS_MAX: Final = 4096
+UNIT: Final = "unit"  # what was run: known from the plan, so not kept with what it gave
 
 Json = Mapping[str, Any]
-Given = TypeVar("Given")
+Row = dict[str, Any]  # JSON values
+Line = tuple[str, Callable[[Row], str]]  # what a line is called, and what a row has there
+Unit = TypeVar("Unit")
 Made = TypeVar("Made")
+Chunk = tuple[Callable[[Unit], Made], Sequence[Unit]]  # sessions that are run together
 
 
-class Sessions(ABC, Generic[Given, Made]):
-    """The sessions of a study, in chunks.
+class Sessions(Generic[Unit, Made]):
+    """The sessions of a study; there may be millions, so that each is made when it is needed."""
 
-    Attributes
-    ----------
-    plan : mapping
-        JSON values: two studies with the same plan have the same results.
-    about : mapping
-        JSON values: what else a reader should know.
-    rows_per_session : int
-        Of the parts in which they are kept.
-    """
-
-    plan: Json
-    about: Json
-    rows_per_session: int = 1
+    units: Sequence[Unit]  # what is to be run
+    run: Callable[[Unit], Made]  # runs one: always the same for the same unit
+    plan: Json  # JSON values: two studies with the same plan have the same results
+    about: Json  # JSON values: what else a reader should know
+    rows_per_session: int = 1  # of the parts in which they are kept
 
     @property
-    @abstractmethod
     def sessions(self) -> int:
-        """Return how many there are."""
-
-    @abstractmethod
-    def chunk(self, index: int) -> Given:
-        """Return what a worker is given of a chunk, made when it is needed."""
-
-    @staticmethod
-    @abstractmethod
-    def run_chunk(chunk: Given) -> list[Made]:
-        """Run the sessions of a chunk."""
-
-    @property
-    @abstractmethod
-    def schema(self) -> "pa.Schema":
-        """Return what columns the rows of a part have."""
-
-    @abstractmethod
-    def rows_of(self, made: list[Made]) -> "pa.Table":
-        """Return the rows of sessions, each `rows_per_session`."""
-
-    def ready_in(self, directory: Path) -> Self:
-        """Return the study with what has to be known before its first session."""
-        return self
+        return len(self.units)
 
     @property
     def chunk_sessions(self) -> int:
@@ -72,25 +62,81 @@ class Sessions(ABC, Generic[Given, Made]):
         return range(-(-self.sessions // self.chunk_sessions))
 
     def numbers_in(self, index: int) -> range:
-        """Return the numbers of the sessions in a chunk."""
         first = index * self.chunk_sessions
         return range(first, min(first + self.chunk_sessions, self.sessions))
 
-    def make(self, indices: Iterable[int]) -> Iterator[tuple[int, Given]]:
-        return ((index, self.chunk(index)) for index in indices)
+    def make(self, indices: Iterable[int]) -> Iterator[tuple[int, Chunk[Unit, Made]]]:
+        """Yield chunks with their indices, each made when it is needed."""
+        for index in indices:
+            yield index, (self.run, [self.units[number] for number in self.numbers_in(index)])
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Return the columns of a part: one, what a session gave as JSON."""
+        import pyarrow as pa
+
+        return pa.schema([("session", pa.string())])
+
+    def rows_of(self, made: list[Made]) -> "pa.Table":
+        """Return the rows of sessions, each `rows_per_session`."""
+        return self.schema.empty_table().from_pydict(
+            {"session": [as_json(each) for each in made]}, schema=self.schema
+        )
+
+    def ready_in(self, directory: Path) -> Self:
+        """Return the study with what has to be known before its first session."""
+        return self
 
 
-def differences(before: Json, now: Json) -> list[str]:
-    """Say in words where two plans differ."""
-    words = []
-    for name in sorted(set(before) | set(now)):
-        was, is_now = before.get(name), now.get(name)
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-            words += differences(was, is_now)
-        elif was != is_now:
-            words.append(f"{name} was {_show(was)} and is {_show(is_now)}")
-    return words
+def run_chunk(chunk: Chunk[Unit, Made]) -> list[Made]:
+    run, units = chunk
+    return [run(unit) for unit in units]
 
 
-def _show(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+@dataclass(frozen=True, eq=False)
+class Table(Sessions[Unit, Made]):
+    """A table that can be asked for: cases, by the method that runs them, and measures."""
+
+    units: Sequence[Unit]  # all that is read off goes by their order
+    run: Callable[[Unit], Made]
+    made: type[Made]  # a dataclass, or what JSON has
+    rows: Callable[[Sequence[Made]], list[Row]]  # reads them off what all units gave
+    about: Json
+    lines: Callable[[list[Row]], list[str]]  # says the rows, as people read them
+    plan: Json = field(default_factory=dict)
+    # Draws a picture in the directory, if it is kept in one.
+    draw: Callable[[Sequence[Made], Path], None] | None = None
+
+
+def in_columns(rows: Sequence[Row], lines: Sequence[Line]) -> list[str]:
+    """Return a table in Markdown, a column for each row."""
+    return markdown([[name, *(say(row) for row in rows)] for name, say in lines])
+
+
+def as_json(made: Any) -> str:
+    """Return what a session gave as JSON, without its unit; `from_json` gives the same bits."""
+    bare = replace(made, unit=None) if hasattr(made, UNIT) else made
+    return json.dumps(bare, default=_plain)
+
+
+def from_json(kind: Any, value: Any) -> Any:
+    origin, given = get_origin(kind), get_args(kind)
+    if value is None or origin in (Union, UnionType):
+        return value
+    if hasattr(kind, "__dataclass_fields__"):
+        hints = get_type_hints(kind)
+        return kind(**{name: from_json(hints[name], each) for name, each in value.items()})
+    if origin is np.ndarray:
+        return np.array(value, dtype=float)
+    if origin is dict:
+        return {given[0](name): from_json(given[1], each) for name, each in value.items()}
+    if origin in (tuple, list):
+        return origin(from_json(given[0], each) for each in value)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of what it does not know."""
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return value.tolist()

@@ -75,7 +75,6 @@ class Sitting:
 
     @property
     def listener(self) -> Listener:
-        """Return who answers."""
         first = self._listener(self.truths, self.seed)
         if self.change is None:
             return first
@@ -83,7 +82,6 @@ class Sitting:
         return TakingTurns(first, second, self.change.at_tone)
 
     def test(self, test: HearingTest | None = None) -> SimulatedTest:
-        """Return the test, before its first tone."""
         return SimulatedTest(self.settings, self.listener, test=test, operator=self.operator)
 
     def _listener(self, truths: Truths, seed: int) -> SimulatedListener:

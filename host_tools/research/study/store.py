@@ -15,8 +15,9 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
@@ -25,7 +26,7 @@ import pyarrow.parquet as pq
 from firmware_py.platform.named_file import TEXT, content_of
 from host_tools.errors import HostError
 from host_tools.files import UNFINISHED, file_to_write, write_text
-from host_tools.research.study.sessions import Sessions, differences
+from host_tools.research.study.sessions import UNIT, Json, Sessions, Table, from_json, run_chunk
 from host_tools.research.study.work import Where, run
 from host_tools.terminal import progress
 
@@ -42,13 +43,7 @@ Made = TypeVar("Made")
 
 
 class Store(Generic[Given, Made]):
-    """The directory of one study, made if it is not there.
-
-    Raises
-    ------
-    HostError
-        The directory cannot be used, or has another study in it, or something else.
-    """
+    """The directory of one study, made if it is not there."""
 
     def __init__(self, directory: Path, study: Sessions[Given, Made]) -> None:
         self.directory = directory
@@ -61,19 +56,10 @@ class Store(Generic[Given, Made]):
             raise HostError(f"-o {str(directory)!r} cannot be used: {error.strerror}") from None
 
     def missing(self) -> list[int]:
-        """Return the indices of the chunks that are not done."""
         return [index for index in self._study.chunks if not self._is_done(index)]
 
     def run_what_is_missing(self, where: Where) -> None:
-        """Run the chunks that are not done, and keep each as it comes.
-
-        Raises
-        ------
-        HostError
-            As of `run`.
-        KeyboardInterrupt
-            What is done is kept, and that is said.
-        """
+        """Run the chunks that are not done, and keep each as it comes."""
         study, missing = self._study, self.missing()
         done = study.sessions - sum(len(study.numbers_in(index)) for index in missing)
         here = Where(min(where.workers, len(missing)), where.dask)
@@ -83,7 +69,7 @@ class Store(Generic[Given, Made]):
         try:
             with (
                 progress("sessions", study.sessions, done) as tell,
-                closing(run(study.run_chunk, study.make(missing), here)) as runs,
+                closing(run(run_chunk, study.make(missing), here)) as runs,
             ):
                 for index, made in runs:
                     self.keep(index, made)
@@ -98,7 +84,6 @@ class Store(Generic[Given, Made]):
             raise
 
     def keep(self, index: int, made: list[Made]) -> None:
-        """Write a part."""
         with file_to_write(self._part(index), for_all=True) as path:
             pq.write_table(self._study.rows_of(made), path, write_page_checksum=True)
 
@@ -116,13 +101,7 @@ class Store(Generic[Given, Made]):
                 csv.write_table(group)
 
     def parts(self) -> Iterator[pa.Table]:
-        """Yield the rows of all parts, which are done.
-
-        Raises
-        ------
-        HostError
-            One is damaged.
-        """
+        """Yield the rows of all parts, which are done."""
         for index in self._study.chunks:
             path = self._part(index)
             try:
@@ -189,3 +168,29 @@ class Store(Generic[Given, Made]):
 
 def text_of(path: Path) -> str:
     return content_of(path, JSON_BYTES_MAX).decode(TEXT)
+
+
+def run_table(table: Table[Given, Made], directory: Path, where: Where) -> Iterator[Made]:
+    """Run what of a table is not done in a directory, and yield what all its sessions gave."""
+    store = Store(directory, table)
+    store.run_what_is_missing(where)
+    kept = (text for part in store.parts() for text in part.column("session").to_pylist())
+    for unit, text in zip(table.units, kept, strict=True):
+        made = from_json(table.made, json.loads(text))
+        yield replace(made, unit=unit) if hasattr(made, UNIT) else made
+
+
+def differences(before: Json, now: Json) -> list[str]:
+    """Say in words where two plans differ."""
+    words = []
+    for name in sorted(set(before) | set(now)):
+        was, is_now = before.get(name), now.get(name)
+        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
+            words += differences(was, is_now)
+        elif was != is_now:
+            words.append(f"{name} was {_show(was)} and is {_show(is_now)}")
+    return words
+
+
+def _show(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

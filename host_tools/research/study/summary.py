@@ -3,8 +3,8 @@
 import csv
 import io
 import math
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,10 @@ import pyarrow.parquet as pq
 
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
+from host_tools.research.study.measures import weighted_quantiles
+from host_tools.research.study.sessions import Row
 from host_tools.research.study.store import TABLE
+from host_tools.terminal import markdown
 
 # After how many tones; the last one comes last.
 ERROR_TONES: Final = (5, 10, 15, 20, 30, 40)
@@ -87,63 +90,22 @@ class Results:
         return values.reshape(-1, self.tones + 1)
 
 
-@dataclass(frozen=True)
-class Line:
-    """What a study found about one method."""
-
-    method: str
-    sessions: int
-    rmse_db: dict[int, float]  # by tones
-    covered_95: dict[int, float | None]  # by tones: the truths in the band; None: there is none
-    tones_to_db: dict[int, float | None]  # by goal: the median; None: less than half reach it
-    seconds_to_db: dict[int, float | None]  # the same
-    seconds: float  # that all tones take, the median
-    reached: dict[int, float]  # by goal: the share of the sessions that reach it
-    ended: float  # share of the sessions that the method ended by itself
-    failed: float  # share that it could not go on with
-
-    def flat(self) -> dict[str, Any]:
-        """Return everything by a name of its own, numbers to `DIGITS`."""
-        values = {
-            "method": self.method,
-            "sessions": self.sessions,
-            **{f"rmse_db_at_{n}": value for n, value in self.rmse_db.items()},
-            **{f"covered_95_at_{n}": value for n, value in self.covered_95.items()},
-            **{f"tones_to_{goal}_db": value for goal, value in self.tones_to_db.items()},
-            **{f"seconds_to_{goal}_db": value for goal, value in self.seconds_to_db.items()},
-            "seconds": self.seconds,
-            **{f"reached_{goal}_db": value for goal, value in self.reached.items()},
-            "ended": self.ended,
-            "failed": self.failed,
-        }
-        return {
-            name: round(value, DIGITS) if isinstance(value, float) else value
-            for name, value in values.items()
-        }
+def summary(results: Results) -> list[Row]:
+    """Return what was found about every method, in their order; numbers to `DIGITS`."""
+    rows = (_row(results, method) for method in results.methods)
+    return [
+        {name: round(each, DIGITS) if isinstance(each, float) else each for name, each in row}
+        for row in rows
+    ]
 
 
-def summary(results: Results) -> list[Line]:
-    """Return what was found about every method, in their order."""
-    return [_line(results, method) for method in results.methods]
-
-
-def as_csv(lines: list[Line]) -> str:
+def as_csv(rows: list[Row]) -> str:
     """Return the summary as CSV; a value that is not there is an empty cell."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(lines[0].flat()), lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(line.flat() for line in lines)
+    writer.writerows(rows)
     return text.getvalue()
-
-
-def weighted_quantiles(values: Array, weight: Array, at: tuple[float, ...]) -> Array:
-    """Return the smallest values at or below which lies at least such a share of the weight."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    # The tolerance is for the rounding of the sum.
-    index = np.searchsorted(below, np.array(at) * below[-1] * (1.0 - 1e-12))
-    quantiles: Array = values[order][np.minimum(index, len(values) - 1)]
-    return quantiles
 
 
 def tones_to(rmse_db: Array, goal_db: float) -> Array:
@@ -165,77 +127,59 @@ def _at_time(seconds: Array, values: Array, at_s: float) -> Array:
 
 
 def _median(results: Results, values: Array) -> float | None:
-    """Return the median of the sessions, None if less than half have one."""
     (median,) = weighted_quantiles(values, results.weight, (0.5,)).tolist()
     return median if math.isfinite(median) else None
 
 
-def _line(results: Results, method: str) -> Line:
-    error_db = results.mean(method, "rmse_db")
-    covered = results.mean(method, "covered_95")
-    reached_after = {goal: results.tones_to(method, goal) for goal in GOALS_DB}
-    seconds_to = {goal: results.seconds_to(method, goal) for goal in GOALS_DB}
-    return Line(
-        method=method,
-        sessions=len(results.weight),
-        rmse_db={n: float(error_db[n]) for n in _until(results.tones, ERROR_TONES)},
-        covered_95={
-            n: None if np.isnan(covered[n]) else float(covered[n])
-            for n in _until(results.tones, COVERAGE_TONES)
-        },
-        tones_to_db={goal: _median(results, tones) for goal, tones in reached_after.items()},
-        seconds_to_db={goal: _median(results, seconds) for goal, seconds in seconds_to.items()},
-        seconds=float(results.quantiles(method, "seconds", (0.5,))[0, -1]),
-        reached={
-            goal: float(results.weight @ np.isfinite(tones))
-            for goal, tones in reached_after.items()
-        },
-        ended=float(results.weight @ results.flag(method, "ended")),
-        failed=float(results.weight @ results.flag(method, "failed")),
+def _row(results: Results, method: str) -> Iterator[tuple[str, Any]]:
+    """Yield what was found about a method, by name; None: not half of the sessions have one."""
+    yield "method", method
+    yield "sessions", len(results.weight)
+    error_db, covered = (results.mean(method, name) for name in ("rmse_db", "covered_95"))
+    for n in _until(results.tones, ERROR_TONES):
+        yield f"rmse_db_at_{n}", float(error_db[n])
+    for n in _until(results.tones, COVERAGE_TONES):
+        yield f"covered_95_at_{n}", None if np.isnan(covered[n]) else float(covered[n])
+    after = {goal: results.tones_to(method, goal) for goal in GOALS_DB}
+    for goal in GOALS_DB:
+        yield f"tones_to_{goal}_db", _median(results, after[goal])
+    for goal in GOALS_DB:
+        yield f"seconds_to_{goal}_db", _median(results, results.seconds_to(method, goal))
+    yield "seconds", float(results.quantiles(method, "seconds", (0.5,))[0, -1])
+    for goal in GOALS_DB:
+        yield f"reached_{goal}_db", float(results.weight @ np.isfinite(after[goal]))
+    for flag in ("ended", "failed"):
+        yield flag, float(results.weight @ results.flag(method, flag))
+
+
+def table_lines(rows: list[Row]) -> list[str]:
+    """Return the table in Markdown: RMSE in dB, share in the 95 % band, and tones and seconds."""
+    columns: list[tuple[str, Callable[[Row], str]]] = [("method", lambda row: str(row["method"]))]
+    for name in rows[0]:
+        words, at, tones = name.partition("_at_")
+        if at:
+            head, digits = (f"RMSE @{tones}", 1) if words == "rmse_db" else (f"95 % @{tones}", 2)
+            columns.append((head, partial(_number, name=name, digits=digits)))
+    last = max(int(name.rpartition("_")[2]) for name in rows[0] if "_at_" in name)
+    columns += [(f"tones to {goal} dB", partial(_tones_to, goal, last)) for goal in GOALS_DB]
+    columns += [(f"s to {goal} dB", partial(_seconds_to, goal)) for goal in GOALS_DB]
+    return markdown(
+        [[head for head, _ in columns], *([say(row) for _, say in columns] for row in rows)]
     )
 
 
-def table_lines(lines: list[Line]) -> list[str]:
-    """Return the table, its header the first two lines."""
-    goals = lines[0].tones_to_db
-    table = [
-        ["", "RMSE in dB", "95 % band", "tones", "seconds"],
-        [
-            "method",
-            "".join(f"{'@' + str(n):>6}" for n in lines[0].rmse_db),
-            "".join(f"{'@' + str(n):>5}" for n in lines[0].covered_95),
-            "".join(f"{f'to {goal} dB':>12}" for goal in goals),
-            "".join(f"{f'to {goal} dB':>9}" for goal in goals),
-        ],
-    ]
-    for line in lines:
-        errors = "".join(f"{value:6.1f}" for value in line.rmse_db.values())
-        covered = "".join(
-            f"{'-' if v is None else f'{v:.2f}':>5}" for v in line.covered_95.values()
-        )
-        tones = "".join(f"{_tones_to(line, goal):>12}" for goal in goals)
-        seconds = "".join(f"{_seconds_to(line, goal):>9}" for goal in goals)
-        table.append([line.method, errors, covered, tones, seconds])
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *[c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)],
-            ]
-        )
-        for row in table
-    ]
+def _number(row: Row, name: str, digits: int) -> str:
+    return "-" if row[name] is None else f"{row[name]:.{digits}f}"
 
 
-def _tones_to(line: Line, goal: int) -> str:
+def _tones_to(goal: int, last: int, row: Row) -> str:
     """Return the median, and the share of the sessions that reach the goal."""
-    median, share = line.tones_to_db[goal], line.reached[goal]
-    shown = f">{max(line.rmse_db)}" if median is None else f"{median:.0f}"
+    median, share = row[f"tones_to_{goal}_db"], row[f"reached_{goal}_db"]
+    shown = f">{last}" if median is None else f"{median:.0f}"
     return f"{shown} ({share:.0%})"
 
 
-def _seconds_to(line: Line, goal: int) -> str:
+def _seconds_to(goal: int, row: Row) -> str:
     """Return the median; more than all tones take if less than half reach the goal."""
-    median = line.seconds_to_db[goal]
-    return f">{line.seconds:.0f}" if median is None else f"{median:.0f}"
+    median = row[f"seconds_to_{goal}_db"]
+    return f">{row['seconds']:.0f}" if median is None else f"{median:.0f}"

@@ -28,25 +28,12 @@ KINDS: Final = (PAUSE, ANSWERED, UNANSWERED, VOID)
 
 
 class TimeLedger:
-    """The time of one test.
-
-    Parameters
-    ----------
-    test : HearingTest
-        Whose states say what time is spent on.
-
-    Attributes
-    ----------
-    spent_us : Counter of (str, str)
-        By part and kind.
-    masked_us : int
-        Of all of it, on tones with noise in the other ear, and the pauses before them.
-    """
+    """The time of one test, whose states say what it is spent on."""
 
     def __init__(self, test: HearingTest) -> None:
         self._test = test
-        self.spent_us: Counter[tuple[str, str]] = Counter()
-        self.masked_us = 0
+        self.spent_us: Counter[tuple[str, str]] = Counter()  # by part and kind
+        self.masked_us = 0  # of all of it, on tones with noise and the pauses before them
         # Of the presentation under way, and, where it has an answer, of the pause after it.
         self._pause_us = self._listened_us = self._late_us = self._void_us = 0
         self._masked = False

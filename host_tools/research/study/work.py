@@ -3,22 +3,26 @@
 What is made comes as it is made, with its place, so that whoever sums can do so in one order.
 """
 
+import hashlib
+import json
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from firmware_py import __version__
 from host_tools.errors import HostError
 from host_tools.extras import need
-from host_tools.research.study.program import digest, program
 from host_tools.terminal import progress
 
 if TYPE_CHECKING:
@@ -31,6 +35,10 @@ WORKER_ENDED: Final = (
 WAITING_PER_WORKER: Final = 2  # pieces handed out: one in work, one to go on with
 CONNECT_S_MAX: Final = 10
 WORKERS_S_MAX: Final = 60  # a queueing system takes its time to start the first
+# A study is continued, and done elsewhere, only by the same program.
+_CODE: Final = ("firmware_py", "device/simulator", "host_tools/research")
+_NO_CODE: Final = {".md", ".svg", ".png"}
+
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -55,13 +63,7 @@ class Piece(Generic[Given, Made]):
 
 
 def run_piece(piece: Piece[Given, Made]) -> tuple[int, Made]:
-    """Do a piece of work, and return its place and what it makes.
-
-    Raises
-    ------
-    HostError
-        It comes from another program.
-    """
+    """Do a piece of work, and return its place and what it makes."""
     if piece.program != digest(program()):
         raise HostError(
             f"a worker has another program than the one that began the study, {program()}: was "
@@ -77,11 +79,6 @@ def run(
     """Apply a function to what has a place, and yield place and what is made, as it is made.
 
     When the generator is closed, by an interrupt or otherwise, what it began is ended at once.
-
-    Raises
-    ------
-    HostError
-        A process was ended from outside, or as of `_run_on_cluster`.
     """
     own = digest(program())
     pieces = (Piece(place, function, each, own) for place, each in given)
@@ -175,12 +172,6 @@ def _run_on_cluster(
 
     The cluster has only a few per thread at a time, so that a study may have any number of them.
     Results are kept here, not on the cluster.
-
-    Raises
-    ------
-    HostError
-        Dask is not installed, there is no scheduler, it has no workers, they have another program
-        than this one, or they die over a piece.
     """
     need("--dask", "distributed", use="study --dask")
     import distributed
@@ -225,3 +216,34 @@ def _result(future: "Future", address: str) -> Any:
             f"--dask {address!r}: a worker has not got this program ({error}): install there what "
             "is installed here"
         ) from None
+
+
+def digest(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def program() -> dict[str, str]:
+    """Return versions, and a digest of the code, that the bits of a result depend on."""
+    root = Path(__file__).parents[3]
+    code = hashlib.sha256()
+    for name in _CODE:
+        for path in sorted((root / name).rglob("*")):
+            is_code = "__pycache__" not in path.parts and path.suffix not in _NO_CODE
+            if is_code and path.is_file():
+                code.update(path.relative_to(root).as_posix().encode() + b"\0")
+                code.update(hashlib.sha256(path.read_bytes()).digest())
+    return {
+        "gp-pta": __version__,
+        "numpy": version("numpy"),
+        "numba": _version_of_numba(),
+        "code": code.hexdigest()[:16],
+    }
+
+
+def _version_of_numba() -> str:
+    """Return its version; "": the library of kernels does without it."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""

@@ -1,7 +1,7 @@
 """Ways to choose the next comparison; all are judged by the same inference."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.preference.estimator import Pair, PreferenceEstimator
 from firmware_py.inference.preference.regret import UNIT_DB
+from host_tools.research.study.arguments import TUNINGS
 from host_tools.research.tuning.people import (
     LIMIT_DB,
     NUMBERS,
@@ -19,11 +20,6 @@ from host_tools.research.tuning.people import (
     on_grid,
 )
 
-PRODUCT: Final = "gain"
-BITS: Final = "bits"
-RANDOM: Final = "random"
-THOMPSON: Final = "thompson"
-IMPROVEMENT: Final = "improvement"
 CANDIDATES: Final = 1024  # of which expected improvement is computed
 WIDER: Final = 1.5  # than the posterior: where the candidates lie
 
@@ -31,8 +27,12 @@ WIDER: Final = 1.5  # than the posterior: where the candidates lie
 Method = Callable[[PreferenceEstimator, np.random.Generator], Pair]
 
 
+def regret(setting_db: Sequence[float], wish_db: Sequence[float]) -> float:
+    """Return how much worse a setting is than the wished one; one half: 3 dB in one number."""
+    return 0.5 * math.dist(setting_db, wish_db) ** 2 / UNIT_DB**2
+
+
 def new_estimator(objective: str = "gain") -> PreferenceEstimator:
-    """Return the product's estimator, for the people of this study."""
     return PreferenceEstimator(
         ranges_db=[(-LIMIT_DB, LIMIT_DB)] * NUMBERS,
         prior_sd_db=[WISH_SD_DB] * NUMBERS,
@@ -88,15 +88,7 @@ def expected_improvement(
     With u(x) = -|x - theta|**2 / 2 the difference of two utilities is linear in theta, so for a
     Gaussian theta it is Gaussian.
 
-    Parameters
-    ----------
-    candidates_db : (m, d)
-    best_db, mean_db : (d,)
-    covariance_db2 : (d, d)
-
-    Returns
-    -------
-    (m,)
+    From (m, d) candidates, and (d,) of the others: (m,).
     """
     step = (candidates_db - best_db) / UNIT_DB
     middle = (mean_db - 0.5 * (candidates_db + best_db)) / UNIT_DB
@@ -111,18 +103,12 @@ def expected_improvement(
     return found
 
 
-METHODS: Final[dict[str, Method]] = {
-    PRODUCT: _own,
-    BITS: _own,
-    RANDOM: _random,
-    THOMPSON: _thompson,
-    IMPROVEMENT: _improvement,
-}
+_WAYS: Final[tuple[Method, ...]] = (_own, _own, _random, _thompson, _improvement)
+METHODS: Final = dict(zip(TUNINGS, _WAYS, strict=True))
+PRODUCT, BITS, *_ = TUNINGS
 OBJECTIVES: Final = {BITS: "bits"}  # of the estimator; "gain" where none is named
-TITLES: Final = {
-    PRODUCT: "the product: expected gain",
-    BITS: "bits (BALD)",
-    RANDOM: "random pairs",
-    THOMPSON: "Thompson sampling",
-    IMPROVEMENT: "expected improvement",
-}
+_TITLES: Final = (
+    "the product: expected gain", "bits (BALD)", "random pairs", "Thompson sampling",
+    "expected improvement",
+)  # fmt: skip
+TITLES: Final = dict(zip(TUNINGS, _TITLES, strict=True))

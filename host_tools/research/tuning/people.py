@@ -28,26 +28,14 @@ SettingDb = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Person:
-    """One simulated person.
+    """One simulated person; all else as of `SimulatedWearer`."""
 
-    Attributes
-    ----------
-    wish_db : (4,)
-        The best setting for this person.
-    sensitivity, tie_width, lapse_rate : float
-        As of `SimulatedWearer`.
-    seed : int
-        Of the answers.
-    kind : str
-        One of `PEOPLE`.
-    """
-
-    wish_db: SettingDb
+    wish_db: SettingDb  # the best setting for this person
     sensitivity: float
     tie_width: float
     lapse_rate: float
-    seed: int
-    kind: str = HONEST
+    seed: int  # of the answers
+    kind: str = HONEST  # one of `PEOPLE`
 
     def wearer(self) -> SimulatedWearer:
         """Return this person before the first comparison."""
@@ -60,12 +48,7 @@ class Person:
 def drawn_person(seed: int, kind: str = HONEST, sensitivity: float = SENSITIVITY) -> Person:
     """Return the person of a seed; people of all kinds with one seed want the same.
 
-    Parameters
-    ----------
-    seed : int
-    kind : str
-    sensitivity : float
-        The median of what people have.
+    `sensitivity` is the median of what people have.
     """
     chance = random.Random(f"{seed} person")
     return Person(

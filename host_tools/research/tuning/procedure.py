@@ -1,6 +1,5 @@
 """The whole procedure with a simulated person, in this process and in no time."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.comparisons.events import PlaySpeech, SpeechEnded, StopSpeech
@@ -10,7 +9,6 @@ from firmware_py.comparisons.tuning import Tuning
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.terms import events
 from firmware_py.terms.events import HEARD_BUTTON, UNSURE_BUTTON
-from host_tools.research.tuning.course import regret
 from host_tools.research.tuning.people import LIMIT_DB, NUMBERS, WISH_SD_DB, Person, SettingDb
 
 SPEECH_US: Final = 2_000_000
@@ -20,38 +18,8 @@ STEPS_MAX: Final = 10_000  # a tuning of 25 comparisons has some two hundred
 MEANT: Final = {Answer.FIRST: 2, Answer.SECOND: 3, Answer.SAME: 2}
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """What a tuning ended with.
-
-    Attributes
-    ----------
-    person : Person
-    finding : str
-        A word of `Finding`.
-    comparisons : int
-    seconds : float
-        From beginning to end.
-    regret, before : float
-        Of the setting at which the aid was left and of the prescription, for what the person
-        wants at the end.
-    """
-
-    person: Person
-    finding: str
-    comparisons: int
-    seconds: float
-    regret: float
-    before: float
-
-
 class SimulatedTuning:
-    """One tuning of one person, who presses the button while the better one sounds.
-
-    Parameters
-    ----------
-    person : Person
-    """
+    """One tuning of one person, who presses the button while the better one sounds."""
 
     def __init__(self, person: Person) -> None:
         self.tuning = Tuning(settings_for(person))
@@ -67,17 +35,9 @@ class SimulatedTuning:
 
     @property
     def wish_db(self) -> list[float]:
-        """Return what the person wants now."""
         return self._wearer.wish_db
 
     def run(self) -> TuningResult:
-        """Tune to the end.
-
-        Raises
-        ------
-        RuntimeError
-            It does not end.
-        """
         self._take(events.Started())
         for _ in range(STEPS_MAX):
             if self._result is not None:
@@ -124,19 +84,7 @@ class SimulatedTuning:
 
 
 def settings_for(person: Person) -> TuningSettings:
-    """Return the product's settings, for the people of this study."""
     return TuningSettings(
         fit="simulated", ranges_db=((-LIMIT_DB, LIMIT_DB),) * NUMBERS,
         prior_sd_db=(WISH_SD_DB,) * NUMBERS, seed=person.seed,
-    )  # fmt: skip
-
-
-def run_tuning(person: Person) -> Tuned:
-    """Tune for a person by the product's procedure."""
-    simulated = SimulatedTuning(person)
-    result = simulated.run()
-    wish_db = simulated.wish_db
-    return Tuned(
-        person, result.finding, result.comparisons, simulated.now_us / 1e6,
-        regret(result.setting_db, wish_db), regret((0.0,) * NUMBERS, wish_db),
     )  # fmt: skip

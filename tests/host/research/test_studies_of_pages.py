@@ -17,6 +17,8 @@ HERE: Final = ("--workers", "0")
 # So much less is done, by what a line is for; the first that it names.
 LESS: Final = {
     "learn-prior": ("--force",),
+    "--peer": (*HERE, "--people", "2", "--peer", ""),
+    **dict.fromkeys(("--tuning", "--time-to-go", "--changed"), (*HERE, "--people", "2")),
     "--figure": (),
     "--bone": (*HERE, "--ears", "2"),
     "--robustness": (*HERE, "--ears", "1", "--seeds", "1"),
@@ -27,7 +29,7 @@ LESS: Final = {
 ALL_CASES: Final = ("--cases", "island,tent")  # for a line that names none, and means hundreds
 # What takes a cluster; and words of a sentence that are no whole command.
 WHOLE: Final = re.compile(
-    r"(?!.*--dask)gp-pta (study|learn-prior)( .*)? (-o|--cases|--audiograms) "
+    r"(?!.*--dask)gp-pta (study|learn-prior)( .*)? (-o|--cases|--audiograms|--people) "
 )
 LINES: Final = sorted({str(t) for t in TYPED if WHOLE.match(str(t))})
 
@@ -40,7 +42,7 @@ def fewer(line: str) -> list[str]:
     less = [*next(less for word, less in LESS.items() if word in words)]
     if "--robustness" in words and "--cases" not in words:
         less += ALL_CASES
-    if "bisgaard" in words:  # they are ten, and no table
+    if "bisgaard" in words and "--ears" in less:  # they are ten, and no table
         at = less.index("--ears")
         del less[at : at + 2]
     return [*words, *less]

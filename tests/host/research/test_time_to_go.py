@@ -1,16 +1,20 @@
 """The fit of the time to go finds known coefficients again, and tells the errors of a course."""
 
+from pathlib import Path
+
 import pytest
 
+from firmware_py.terms.settings import CONDUCTS
+from host_tools.main import main
 from host_tools.research import time_to_go
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import (
     SHARES,
     Answered,
     Course,
+    Unit,
     coefficients,
     course_of,
-    main,
     median_errors_s,
 )
 
@@ -64,31 +68,22 @@ def test_the_answers_of_a_session_tell_what_was_missing() -> None:
 
 
 def test_what_it_prints_is_of_the_courses(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def of_seed(_ear: object, seed: int, _conduct: str) -> Course:
-        return course(10 + 10 * seed, told_too_much_s=5.0)
+    def of_unit(unit: Unit) -> Course:
+        return course(10 + 10 * unit.seed, told_too_much_s=5.0)
 
-    monkeypatch.setattr(time_to_go, "course_of", of_seed)
-    assert main(["--sessions", "2"]) == 0
-    out = capsys.readouterr().out
-    for row in ("brisk: 2 sessions, median 56 s", "clinical: 2 sessions", "both: 4 sessions"):
-        assert row in out
-    assert out.count("a root of a bit, a frequency: 3.00 2.00 0.00") == 3
-    assert out.count("of an ear: error +5.0 s, absolute 5.0 s") == 3 * len(SHARES)
-
-
-@pytest.mark.thorough
-def test_it_prints_coefficients_and_errors_of_each_conduct(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["--sessions", "2"]) == 0
-    out = capsys.readouterr().out
-    for conduct in ("brisk: 2 sessions", "clinical: 2 sessions", "both: 4 sessions"):
-        assert conduct in out
-    assert out.count("of an ear: error") == 3 * len(SHARES)
-
-
-def test_a_table_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--audiograms", "no-such.csv"]) == 2
-    assert "no-such.csv" in capsys.readouterr().err
+    monkeypatch.setattr(time_to_go, "run_unit", of_unit)
+    words = ["study", "--time-to-go", "--audiograms", "bisgaard", "--people", "2", "--workers", "0"]
+    said = []
+    for more in ([], ["-o", str(tmp_path)]):
+        assert main([*words, *more]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1], "what is kept is what was made"
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said[0].splitlines()]
+    head, _, *found = rows
+    assert head == ["", *CONDUCTS, "both"]
+    assert [row[1:] for row in found[:3]] == [
+        ["2", "2", "4"], ["56"] * 3, ["3.00 2.00 0.00"] * 3
+    ]  # fmt: skip
+    assert [row[1:] for row in found[3:]] == [["+5.0, 5.0"] * 3] * len(SHARES)

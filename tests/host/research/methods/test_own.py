@@ -34,8 +34,7 @@ def session_of(method: str, **options: object) -> list[float]:
     planned = plan_study(
         Options("bisgaard", (method,), seeds=1, trials=8, **options)  # type: ignore[arg-type]
     )
-    chunk = planned.chunk(0)
-    return run_session(chunk.jobs[0], planned.setting, chunk.learned).metrics[:, 0].tolist()
+    return run_session(planned.job(0), planned.setting, NOTHING_LEARNED).metrics[:, 0].tolist()
 
 
 def test_a_whole_test_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +267,7 @@ def test_a_method_that_cannot_go_on_has_failed_and_keeps_what_it_knew(here: Path
     usual, failed = session_of("wrong:Usual"), session_of("wrong:Fails")
     assert failed == usual == [usual[0]] * 9
     planned = plan_study(Options("bisgaard", ("wrong:Fails",), seeds=1, trials=8))
-    session = run_session(planned.chunk(0).jobs[0], planned.setting, NOTHING_LEARNED)
+    session = run_session(planned.job(0), planned.setting, NOTHING_LEARNED)
     assert (session.failed, session.ended_after) == (True, 0)
 
 

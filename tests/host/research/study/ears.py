@@ -1,10 +1,12 @@
-"""A small table of ears, and ears by hand."""
+"""A small table of ears, ears by hand, and sessions of the robustness table."""
 
 from pathlib import Path
 
 import numpy as np
 
 from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.robustness_cases import BY_NAME
+from host_tools.research.study.robustness_sessions import Unit, ears_of_case, units_of
 
 HEADER = "source,subject,ear,t500,t1000,t1000_retest,t2000,t4000,no_response"
 FLAT = Ear("flat", "some", (500.0, 1000.0, 2000.0, 4000.0), (30.0, 30.0, 30.0, 30.0))
@@ -43,3 +45,9 @@ def write_two_routes(path: Path, people: int = 40, incomplete: int = 1) -> Path:
             lines.append(",".join([f"P{person}", side, *both]))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def unit_of(name: str, seed: int = 1) -> Unit:
+    """Return a session of the first ear of a case."""
+    case = BY_NAME[name]
+    return [*units_of(case, ears_of_case(case, 1, None), seed)][-1]

@@ -19,47 +19,86 @@ study -o out
     => --audiograms is missing; allowed are a table of ears, bisgaard, island,
 study -o out --audiograms bisgaard
     --listener deaf => --listener: no kind of listener is called 'deaf', allowed are
-    --cases tent => --cases are rows of --robustness, which is not there
+    --cases tent => --cases is of --robustness, which is not there
     --methods quest,kalman => --methods has 'kalman'; allowed are gp-pta
     --methods , => --methods is empty
     --workers -1 => --workers is -1; allowed are whole numbers 0 to 512
     --workers 2 --dask tcp://x => --workers is for this machine; with --dask
+    --methods quest,cast => --methods has 'cast', which learns from people, and bisgaard are none
     --methods de-vries => give it some with --train FILE
     --train nothing.csv => --train 'nothing.csv': No such file or directory
     --tested both => --tested is of --seconds, which is not there
     --unsure-half-width 3 => --unsure-half-width is of --seconds, which is not there
     --conduct brisk,clinical => --conduct is 'brisk,clinical'; allowed are brisk, clin
     --seconds --robustness => --seconds does not go with --robustness
+    --people 3 => --people is of --time-to-go, --changed, --tuning, which is not there
     --noise nan => --noise is nan; allowed is 0.1 to 30 dB
+    --trials 0 => --trials is 0; allowed are whole numbers 1 to 1000
+    --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 1000000
+    --part half => --part is 'half'; allowed are auto, all, train, held-out
+    --lapse-rate 1 => --lapse-rate is 1; allowed is 0 to less than 1
+    --false-alarm-rate nan => --false-alarm-rate is nan; allowed is 0 to less
+    --lapse-rate .5 --false-alarm-rate .5 => are together 1 or more
+    --listener lapses=.99 => --lapse-rate and --false-alarm-rate are together 1 or more
+    --listener noisy=99 => --listener: listener 'noisy=99': allowed are numbers from 0.1
+    --ears 5 => --ears is for a table of ears; of bisgaard all ten
+    --part all => --part is for a table of ears
+    --no-jitter => --no-jitter is for a table of ears
+study -o out --audiograms tent
+    --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
+    --part all => --part is for a table of ears, not for tent
+    --no-jitter => --no-jitter is for a table of ears, not for tent
 study --audiograms bisgaard
     => -o is missing
+study --as-published
+    => --audiograms is missing
+    --audiograms tent => allowed are a table of ears, bisgaard
+    --seconds => --seconds does not go with --as-published
+    --audiograms x --conduct clinical => it runs each conduct
+    --audiograms bisgaard --listener late=3 => its listeners are human
+    --audiograms bisgaard --retest-drift x => such as 2.3/1
+    --audiograms bisgaard --retest-drift 1/2/3 => such as 2.3/1
+study --bone
+    => --audiograms is missing
+    --audiograms none.csv => No such file
+    --audiograms none.csv --noise 3 => --noise does not go with --bone
+    --audiograms none.csv --ears -1 => --ears is -1
 study --robustness
     --cases tent,hat => --cases has 'hat'; allowed are island, narrow-notch,
     --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
     --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 10000
     --noise 4 => --noise does not go with --robustness: its rows say what is run
-    --methods quest => --methods does not go with --robustness
-    --listener bursts => --listener does not go with --robustness
     --conduct clinical => --conduct does not go with --robustness
     --response-time 0.6 => --response-time does not go with --robustness
     --audiograms bisgaard => --audiograms is bisgaard; with --robustness allowed
     --audiograms no.csv --cases steep => --audiograms 'no.csv': No such file
     --tested both => --tested is of --seconds
+study --tuning
+    --people 0 => --people is 0; allowed are whole numbers 1 to 1000000
+    --methods gain,guess => --methods has 'guess'; allowed are gain, bits
+    --methods random => --methods begins with 'random'; with --tuning the first is gain
+    --seeds 2 => --seeds does not go with --tuning: it tunes for simulated people
+    --columns t500=Hm => --columns does not go with --tuning: its people are simulated
+    --audiograms bisgaard => --audiograms does not go with --tuning: its people are simulated
+    --changed => --tuning does not go with --changed
+study --time-to-go --audiograms
+    no-such.csv => --audiograms 'no-such.csv': No such file
+    tent => --audiograms is tent; with --time-to-go allowed are
+    bisgaard --ears 3 => --ears does not go with --time-to-go: --people says
 study --seconds
     => --audiograms is missing
+    --audiograms no.csv --columns t500=Hm => --audiograms 'no.csv': No such file
 study --seconds --audiograms tent
     --conduct brisk,hasty => --conduct has 'hasty'; allowed are brisk, clinical
     --tested all => --tested has 'all'; allowed are one, both
     --tested both => nobody there has two ears that can be scored; allowed is 'one'
     --ears 0 => --ears is 0; allowed are whole numbers 1 to
-    --noise 0 => --noise is 0; allowed is 0.1 to 30 dB
     --response-time 6 => --response-time is 6; allowed is 0.15 to 5 s
     --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
     --methods quest => --methods does not go with --seconds: it runs whole tests
     --trials 20 => --trials does not go with --seconds: a whole test ends by itself
-    --dask tcp://x --workers 2 => --workers is for this machine; with --dask
-    --profile default --seed 2 => --seed is of --figure, which is not there
-    --cases tent => --cases are rows of --robustness
+    --profile default --seed 2 => --seed is of --time-to-go, --tuning, --figure, which
+    --retest-drift 1 => --retest-drift is of --as-published
     --robustness => --seconds does not go with --robustness
 study --profile gp-pta-2015 -o figure.svg --figure
     fig2 => --figure is 'fig2'; allowed are posterior-evolution, mean-bald

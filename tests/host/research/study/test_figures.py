@@ -28,12 +28,8 @@ EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
 MAGIC = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 
 
-def words_for(path: Path, *more: str) -> list[str]:
-    return ["study", "--profile", "gp-pta-2015", "-o", str(path), *more]
-
-
 def figure(path: Path, *more: str) -> int:
-    return main(words_for(path, *more))
+    return main(["study", "--profile", "gp-pta-2015", "-o", str(path), *more])
 
 
 @pytest.mark.parametrize(
@@ -43,14 +39,26 @@ def figure(path: Path, *more: str) -> int:
          ("mean-bald", ".png")], ("mean-bald", ".svg"),
     ),
 )  # fmt: skip
-def test_a_figure_has_the_same_bytes_every_time(name: str, ending: str, tmp_path: Path) -> None:
+def test_a_figure_has_the_same_bytes_every_time_and_says_what_is_in_it(
+    name: str,
+    ending: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(terminal, "LINE_AFTER_S", 0.0)
     first, second = tmp_path / f"1{ending}", tmp_path / f"2{ending}"
     for path in (first, second):
-        assert figure(path, "--figure", name, "--trials", "6") == 0
+        assert figure(path, "--figure", name, "--trials", "4", "--json") == 0
 
     assert first.read_bytes().startswith(MAGIC[ending])
     assert first.read_bytes() == second.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
+    said, progress = capsys.readouterr()
+    tones, last = {"mean-bald": (4, 80), "posterior-evolution": (21, 90)}[name]
+    about = json.loads(said.splitlines()[0])
+    assert (about["tones"], len(about["mean_bald_bits"])) == (tones, tones + 1)
+    assert progress.splitlines()[-1].startswith(f"tones: {last} % done, about ")
 
 
 @pytest.mark.thorough
@@ -97,30 +105,6 @@ def test_the_mean_objective_is_that_of_the_paper() -> None:
     assert 0.0 < after.mean_bald_bits < 0.5 * before.mean_bald_bits
     steps = np.diff(6.0 * np.arcsinh(frequencies_hz() / 600.0))
     assert steps == pytest.approx(np.full(len(steps), steps.mean()))
-
-
-def test_a_figure_says_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert figure(tmp_path / "f.svg", "--figure", "mean-bald", "--trials", "4", "--json") == 0
-
-    about = json.loads(capsys.readouterr().out)
-    assert about["tones"] == 4
-    assert len(about["mean_bald_bits"]) == 5
-
-
-@pytest.mark.parametrize(
-    ("name", "last"),
-    [("mean-bald", "tones: 80 % done"), ("posterior-evolution", "tones: 90 % done")],
-)
-def test_a_figure_tells_how_far_it_is(
-    name: str,
-    last: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(terminal, "LINE_AFTER_S", 0.0)
-    assert figure(tmp_path / "f.svg", "--figure", name, "--trials", "4") == 0
-    assert capsys.readouterr().err.splitlines()[-1].startswith(f"{last}, about ")
 
 
 # The pictures of a study

@@ -21,14 +21,11 @@ from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
-from host_tools.research.study.ears import read_table
+from host_tools.research.study.ears import DEAD, REAL, STEEP, read_table
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import (
     ALL_HZ,
-    DEAD,
     END,
-    REAL,
-    STEEP,
     Goal,
     SessionFound,
     coverage,
@@ -46,11 +43,11 @@ from host_tools.research.study.robustness_exact import (
     told_suspects,
     untold_suspects,
 )
-from host_tools.research.study.robustness_procedure import compare_with_truth, run_procedure
+from host_tools.research.study.robustness_judged import compare_with_truth, run_procedure
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.sitting import Sitting
 from tests.budget import quick
-from tests.host.research.study.ears import write_table
+from tests.host.research.study.ears import unit_of, write_table
 
 TOLD = Answering(2.0, 0.1, 0.05)
 
@@ -122,6 +119,11 @@ class TestEars:
         # Dead ears are alike, their listeners are not.
         assert len({ear.thresholds_db_hl for ear in ears}) == (1 if named.ears == DEAD else count)
         assert ears_of_case(named, 6, None) == ears[: 6 * named.ears_factor]
+        units = list(units_of(named, ears, 2))
+        assert len(units) == 2 * count
+        assert all((unit.other is None) == (named.other is None) for unit in units)
+        assert all((unit.then is None) == (named.changes_at is None) for unit in units)
+        assert all(unit.then.name != unit.ear.name for unit in units if unit.then is not None)
 
     def test_real_ears_are_drawn_from_a_table_and_moved_off_its_steps(self, tmp_path: Path) -> None:
         table = read_table(write_table(tmp_path / "ears.csv"), "--audiograms")
@@ -150,13 +152,8 @@ class TestSessions:
         "name", quick(["island", "bursts-test", "exact", "exact-untold"], "island")
     )
     def test_a_session_is_the_same_again(self, name: str) -> None:
-        case = BY_NAME[name]
-        (unit, other) = units_of(case, ears_of_case(case, 1, None), 2)
-
-        first, second = (run_unit(unit) for _ in range(2))
-
-        assert repr(first) == repr(second)
-        assert repr(run_unit(other)) != repr(first)
+        first, second, other = (repr(run_unit(unit_of(name, seed))) for seed in (1, 1, 2))
+        assert first == second != other
 
     def test_after_few_answers_the_estimator_is_as_sure_as_the_exact_posterior(
         self, monkeypatch: pytest.MonkeyPatch
@@ -164,18 +161,14 @@ class TestSessions:
         monkeypatch.setattr(robustness_exact, "EXACT_TONES", 3)
         monkeypatch.setattr(robustness_exact, "PARTICLES", 2000)
         monkeypatch.setattr(robustness_exact, "SAMPLES_MIN", 100)
-        case = BY_NAME["exact"]
-        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
-        noted = run_unit(unit)
+        noted = run_unit(unit_of("exact"))
 
         assert 0.8 < noted.sd_ratio < 1.25
         assert 0.85 < min(noted.mass) <= max(noted.mass) <= 1.0
         assert noted.samples >= 100.0
 
     def test_the_estimator_is_compared_with_the_finer_truth(self) -> None:
-        case = BY_NAME["narrow-notch"]
-        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
-        noted = run_unit(unit)
+        noted = run_unit(unit_of("narrow-notch"))
 
         assert set(noted.error_db) == {10, 20, 40}
         assert all(len(each) == len(ALL_HZ) for each in noted.error_db.values())
@@ -184,14 +177,6 @@ class TestSessions:
 
 
 class TestWholeSessions:
-    def test_a_test_of_both_ears_finds_a_flat_loss(self) -> None:
-        result = flat_test(40.0).run()
-
-        assert result.outcome == "complete"
-        assert {ear.route.ear for ear in result.ears} == {"left", "right"}
-        for each in result.ears[0].thresholds:
-            assert each.threshold_db_hl == pytest.approx(40.0, abs=10.0)
-
     def test_a_tone_ends_at_the_very_press_that_answers_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

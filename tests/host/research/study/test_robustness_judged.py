@@ -20,14 +20,14 @@ from firmware_py.terms.results import (
 from firmware_py.terms.route import Route
 from host_tools.research.study.robustness import SessionFound, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
-from host_tools.research.study.robustness_endings import ENDING_CASES
 from host_tools.research.study.robustness_judged import (
+    compare_with_truth,
     false_statements,
     inferred_far_off,
     is_valid,
 )
-from host_tools.research.study.robustness_procedure import compare_with_truth
-from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
+from host_tools.research.study.robustness_sessions import ears_of_case, run_unit
+from tests.host.research.study.ears import unit_of
 
 
 def flat(threshold_db_hl: float) -> Audiogram:
@@ -163,19 +163,6 @@ def test_remarks_on_masking_are_not_about_the_listener() -> None:
     assert found.confidently_wrong
 
 
-@pytest.mark.parametrize("case", ENDING_CASES, ids=lambda case: str(case.name))
-def test_who_sits_in_every_row_can_be_named(case: object) -> None:
-    named = BY_NAME[case.name]  # type: ignore[attr-defined]
-    ears = ears_of_case(named, 3, None)
-    units = list(units_of(named, ears, 2))
-
-    assert len(units) == 2 * len(ears) == 6 * named.ears_factor
-    assert all((unit.other is None) == (named.other is None) for unit in units)
-    assert all((unit.then is None) == (named.changes_at is None) for unit in units)
-    assert all(unit.then.name != unit.ear.name for unit in units if unit.then is not None)
-    assert named.goals[0].percent
-
-
 def test_ears_of_everyday_are_normal_every_second_time() -> None:
     ears = ears_of_case(BY_NAME["silent-12-test"], 8, None)
 
@@ -201,9 +188,7 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
     """An unheard shadow, a listener who is gone, earphones that moved: what rows are to show."""
     found = {}
     for name in ("silent-12-test", "conductive-off-test", "changed-14-30-test"):
-        unit = next(units_of(BY_NAME[name], ears_of_case(BY_NAME[name], 1, None), 1))
-        found[name] = run_unit(unit)
-        assert repr(run_unit(unit)) == repr(found[name])
+        found[name] = run_unit(unit_of(name))
 
     assert found["silent-12-test"].family == "normal"
     assert found["conductive-off-test"].family == "flat"
@@ -214,6 +199,4 @@ def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
 
 @pytest.mark.parametrize(("name", "named"), [("poorer-20-test", True), ("equal-2-test", False)])
 def test_an_asymmetry_is_named_of_an_ear_that_is_poorer(name: str, named: bool) -> None:
-    case = BY_NAME[name]
-    unit = next(units_of(case, ears_of_case(case, 1, None), 1))
-    assert run_unit(unit).asymmetric is named
+    assert run_unit(unit_of(name)).asymmetric is named

@@ -12,8 +12,7 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Study, plan_study
-from host_tools.research.study.session import METRICS, Session
-from host_tools.research.study.session_table import table_of
+from host_tools.research.study.session import METRICS, Job, Session, table_of
 from host_tools.research.study.store import Store
 from host_tools.research.study.work import Where
 from tests.host.research.study.ears import write_table
@@ -26,14 +25,19 @@ def study() -> Study:
     return plan_study(OPTIONS)
 
 
+def run_in(directory: Path, study: Study) -> Store[Job, Session]:
+    """Return a store all of whose parts are there."""
+    store = Store(directory, study)
+    store.run_what_is_missing(Where())
+    return store
+
+
 def bytes_of(directory: Path) -> list[bytes]:
     return [(directory / name).read_bytes() for name in ("study.parquet", "study.csv")]
 
 
 def test_the_table_is_tidy(study: Study, tmp_path: Path) -> None:
-    store = Store(tmp_path / "new" / "study", study)
-    store.run_what_is_missing(Where())
-    store.assemble()
+    run_in(tmp_path / "new" / "study", study).assemble()
     table = pq.read_table(tmp_path / "new" / "study" / "study.parquet")
 
     assert table.num_rows == 2 * 10 * 4
@@ -61,27 +65,25 @@ def test_the_end_of_a_method_shows_from_its_last_tone_on(study: Study) -> None:
 
 
 def test_a_study_goes_on_where_parts_are_missing_or_damaged(study: Study, tmp_path: Path) -> None:
-    store = Store(tmp_path, study)
-    assert store.missing() == [0, 1, 2]
-    store.run_what_is_missing(Where())
-    store.assemble()
+    assert Store(tmp_path, study).missing() == [0, 1, 2]
+    run_in(tmp_path, study).assemble()
     whole = bytes_of(tmp_path)
     parts = sorted((tmp_path / "parts").iterdir())
     assert [part.name for part in parts] == [f"part-{i:06d}.parquet" for i in range(3)]
     parts[0].unlink()
     parts[1].write_bytes(parts[1].read_bytes()[:-20])
+    pq.write_table(pq.read_table(parts[2])[:-1], parts[2])  # of another number of rows
     (tmp_path / "parts" / "part-000000.parquet.part").write_bytes(b"cut short")
 
     again = Store(tmp_path, study)
-    assert again.missing() == [0, 1]
+    assert again.missing() == [0, 1, 2]
     again.run_what_is_missing(Where())
     again.assemble()
     assert bytes_of(tmp_path) == whole
 
 
 def test_a_part_that_cannot_be_read_is_named(study: Study, tmp_path: Path) -> None:
-    store = Store(tmp_path, study)
-    store.run_what_is_missing(Where())
+    store = run_in(tmp_path, study)
     part = tmp_path / "parts" / "part-000001.parquet"
     content = part.read_bytes()
     for damaged in (
@@ -106,8 +108,7 @@ def test_a_file_that_cannot_be_written_is_named(study: Study, tmp_path: Path) ->
 def test_row_groups_make_no_difference_to_the_rows(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = Store(tmp_path, study)
-    store.run_what_is_missing(Where())
+    store = run_in(tmp_path, study)
     store.assemble()
     csv = (tmp_path / "study.csv").read_bytes()
     monkeypatch.setattr("host_tools.research.study.store.ROW_GROUP_ROWS", 40)

@@ -20,7 +20,8 @@ from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.study import work
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Chunk, Study, plan_study
+from host_tools.research.study.plan import plan_study
+from host_tools.research.study.sessions import Chunk, run_chunk
 from host_tools.research.study.work import WAITING_PER_WORKER, Piece, Where, run, run_piece
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table, write_two_routes
@@ -165,16 +166,16 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
     return asked
 
 
-def quest_chunks(count: int) -> list[tuple[int, Chunk]]:
+def quest_chunks(count: int) -> list[tuple[int, Chunk[Any, Any]]]:
     plan = plan_study(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
     return [*itertools.islice(plan.make(plan.chunks), count)]
 
 
 def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -> None:
     chunks = quest_chunks(WAITING_PER_WORKER + 2)
-    runs = run(Study.run_chunk, chunks, Where(dask="tcp://x"))
+    runs = run(run_chunk, chunks, Where(dask="tcp://x"))
     index, sessions = next(runs)
-    assert (index, len(sessions)) == (0, len(chunks[0][1].jobs))
+    assert (index, len(sessions)) == (0, len(chunks[0][1][1]))
     assert scheduler[0].submitted == WAITING_PER_WORKER
     assert [index for index, _ in runs] == [index for index, _ in chunks[1:]]
     assert scheduler[0].is_closed
@@ -182,7 +183,7 @@ def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -
 
 def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
     with pytest.raises(HostError, match=r"--dask 'nobody': the scheduler had no worker for 60 s"):
-        next(run(Study.run_chunk, [], Where(dask="nobody")))
+        next(run(run_chunk, [], Where(dask="nobody")))
     assert scheduler[0].is_closed
 
 
@@ -201,7 +202,7 @@ def test_a_chunk_that_a_cluster_loses_is_named(
 
     monkeypatch.setattr(work, "run_piece", lose)
     with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
-        next(run(Study.run_chunk, quest_chunks(1), Where(dask="tcp://x")))
+        next(run(run_chunk, quest_chunks(1), Where(dask="tcp://x")))
     assert scheduler[0].is_closed
 
 
@@ -258,7 +259,7 @@ def test_what_is_finished_is_not_run_again(
 
 def test_an_iteration_that_is_left_ends_its_processes() -> None:
     plan = plan_study(Options("bisgaard", methods=("quest",), trials=2, seeds=40))
-    runs = run(plan.run_chunk, plan.make(plan.chunks), Where(1))
+    runs = run(run_chunk, plan.make(plan.chunks), Where(1))
     next(runs)
     assert multiprocessing.active_children()
 
@@ -293,6 +294,9 @@ TABLES: Final = {
     "as-published": "--as-published --audiograms bisgaard",
     "robustness": "--robustness --cases tent,narrow-notch-test,exact --ears 3 --seeds 1",
     "bone": "--bone --audiograms {air_bone} --ears 2",
+    "tuning": "--tuning --people 2 --methods gain,random",
+    "time-to-go": "--time-to-go --audiograms bisgaard --people 5",
+    "changed": "--changed --people 2",
 }
 
 
@@ -313,13 +317,18 @@ def test_a_table_is_the_same_with_two_workers_and_after_a_kill(
     assert said[0] == said[1] == said[2]
 
 
+@pytest.mark.parametrize(
+    "words", ["--robustness --cases tent --seeds 1", "--seconds --audiograms tent"]
+)
 def test_a_table_that_is_kept_is_not_run_again_and_is_of_its_people(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = ["study", "--robustness", "--cases", "tent", "--seeds", "1", "--workers", "0"]
-    kept = [*table, "-o", str(tmp_path), "--ears"]
-    assert main([*kept, "1"]) == 0
+    table = ["study", *words.split(), "--workers", "0", "--json", "--ears"]
+    kept = [*table[:-1], "-o", str(tmp_path), "--ears"]
+    assert main([*table, "1"]) == 0
     said = capsys.readouterr().out
+    assert main([*kept, "1"]) == 0
+    assert capsys.readouterr().out == said
     monkeypatch.setattr(work, "run_piece", None)
     assert main([*kept, "1"]) == 0
     assert capsys.readouterr().out == said
