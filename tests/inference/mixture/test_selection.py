@@ -78,7 +78,6 @@ def answers(
 
 
 def entropy_bits(p: FloatArray) -> FloatArray:
-    """Return the entropy over the first axis."""
     return np.asarray(np.sum(special.entr(p), axis=0) / np.log(2.0))
 
 
