@@ -35,7 +35,6 @@ def trace(rig: Rig, process: Process, where: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line each so many tests."""
     p = argparse.ArgumentParser(prog="python -m bench.many_tests")
     p.add_argument("--tests", type=int, default=1000)
     p.add_argument("--each", type=int, default=50, help="tests between two lines (default: 50)")

@@ -14,7 +14,6 @@ Times = dict[int, dict[str, float]]  # seconds, by number of trials and name of 
 
 
 def machine() -> str:
-    """Return what the figures were taken on."""
     model = [_MODEL.read_text("ascii").rstrip("\0")] if _MODEL.exists() else []
     versions = [f"Python {platform.python_version()}"]
     for package in PACKAGES:

@@ -39,7 +39,6 @@ def new_estimator(case: str) -> ThresholdEstimator:
 
 @cache
 def answers_of(audiogram: str, case: str) -> tuple[Answer, ...]:
-    """Return a whole session of the estimator with a simulated listener."""
     rng = np.random.default_rng([list(STANDARD_AUDIOGRAMS_DB_HL).index(audiogram), 1])
     x = warp(AUDIOGRAM_FREQUENCIES_HZ)
     estimator = new_estimator(case)

@@ -23,7 +23,6 @@ def write_down(where: Path) -> None:
 
 
 def run() -> int:
-    """Run the firmware, traced."""
     _, place, _python, _m, _module, *words = sys.argv
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write_down(Path(place)))
     tracemalloc.start()

@@ -46,7 +46,6 @@ class Trials:
 
 
 def count_calls(trials: Trials) -> int:
-    """Return the calls of functions in one trial."""
     estimator, found = trials.ready(), []
     sys.setprofile(lambda _frame, event, _about: found.append(event))
     try:
@@ -71,7 +70,6 @@ def count_bytes(trials: Trials) -> int:
 
 
 def counts_of(cases: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the means by kind, case and number of trials."""
     found: dict[str, dict[str, dict[str, int]]] = {kind: {} for kind in KINDS}
     for case in cases:
         for n in TRIALS:

@@ -104,7 +104,6 @@ def calls_of(trial: Any) -> list[Call]:
 
 
 def write_driver(calls: list[Call], directory: Path) -> tuple[Path, Path]:
-    """Write the program and the file of arrays it reads; return both."""
     memory = bytearray()
     lines = []
     for call in calls:

@@ -59,7 +59,6 @@ Counts = dict[str, dict[str, int]]
 
 
 def missing(target: str) -> list[str]:
-    """Return what is not here that counting for a target takes."""
     programs = {"x86-64": ["valgrind", "cc"], "aarch64": ["qemu-aarch64", "cc"]}[target]
     lacks = [program for program in programs if shutil.which(program) is None]
     if target == "x86-64" and platform.machine() != "x86_64":
@@ -177,7 +176,6 @@ def _rise_max(of: str) -> float:
 
 
 def as_toml(counts: dict[str, Counts]) -> str:
-    """Return the text of the file."""
     lines = [
         "# The last of so many trials: instructions of the kernels, by target; calls of functions",
         "# around them, and the most bytes taken at once. Means of six listeners.",

@@ -41,7 +41,6 @@ def session_of(audiogram: str, trials: int) -> Session:
 
 
 def times_of_peer(name: str, python: str) -> dict[str, dict[str, list[float]]]:
-    """Return the times of one peer, by method and number of trials."""
     given = {
         trials: [asdict(session_of(a, trials)) for a in AUDIOGRAMS[: SESSIONS.get(name)]]
         for trials in TRIALS
@@ -59,7 +58,6 @@ def times_of_peer(name: str, python: str) -> dict[str, dict[str, list[float]]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure the peers that are named; return an exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.peers.compare", description="Time peers."
     )

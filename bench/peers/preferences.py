@@ -59,7 +59,6 @@ class UtilityOfBest(AnalyticExpectedUtilityOfBestOption):  # type: ignore[misc]
 
 
 def tune(person: Person, counts: list[int]) -> dict[int, list[float]]:
-    """Return the best setting, dB, after so many comparisons."""
     torch.manual_seed(person.seed)
     strategy = SequentialStrategy.from_config(Config(config_str=CONFIG))
     wearer, chance = person.wearer(), random.Random(f"{person.seed} ties")

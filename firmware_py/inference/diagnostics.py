@@ -1,20 +1,50 @@
 """What an estimator says of the answers and of the listener, beside the threshold."""
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
 from firmware_py.inference.checks import numbers
 from firmware_py.inference.curves import Curves
-from firmware_py.inference.figure_cache import FigureCache
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.record import Record
 from firmware_py.inference.stories import Stories, Suspicion
 
+KEPT_MAX: Final = 64  # a test asks for some 30 between two answers; beyond this all is forgotten
 KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
+
+
+Figure = TypeVar("Figure")
+
+
+class FigureCache:
+    """Computes each figure once between two answers.
+
+    While `changes` is the same, so are the posterior and all figures.
+    """
+
+    def __init__(self) -> None:
+        self.changes = 0
+        self._figures: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+    def forget(self) -> None:
+        self.changes += 1
+        self._figures.clear()
+
+    def once(self, name: Hashable, compute: Callable[[], Figure]) -> Figure:
+        """Return the figure of this name, computed when it is asked for the first time."""
+        if name not in self._figures:
+            if len(self._figures) == KEPT_MAX:
+                self._figures.clear()
+            self._figures[name] = compute()
+        figure: Figure = self._figures[name]
+        return figure
 
 
 class KnowsListener(Protocol):

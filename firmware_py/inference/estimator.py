@@ -22,7 +22,7 @@ from firmware_py.inference.construction import (
     make_model,
     prior_given,
 )
-from firmware_py.inference.figure_cache import FigureCache
+from firmware_py.inference.diagnostics import FigureCache
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.mixture.prior_reading import NamesFile

@@ -74,7 +74,7 @@ def test_the_rule_is_that_of_another_implementation(
     reference = StaircaseAsha.run(5.0 * start, bounds)
     number = 0
     while not run.over:
-        level_db_hl = reference.tone.level_db_hl
+        level_db_hl = reference.level_db_hl
         assert run.tone() == Presentation(Purpose.CONFIRM, 1000, level_db_hl)
         heard = level_db_hl >= answers if isinstance(answers, float) else answers[number]
         answer(run, levels, heard)

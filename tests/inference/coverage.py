@@ -144,7 +144,6 @@ METHODS: Final[dict[str, Callable[[int, int], FloatArray]]] = {
 
 
 def ranks(method: str, tones: int, seeds: range) -> FloatArray:
-    """Return the ranks of many sessions, shape (seeds, frequencies)."""
     return np.array([METHODS[method](tones, seed) for seed in seeds])
 
 

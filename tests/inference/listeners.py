@@ -47,7 +47,6 @@ def session(estimator: ThresholdEstimator, hears: Listener, trials: int) -> Iter
 
 
 def rmse_db(estimator: ThresholdEstimator, audiogram: str) -> float:
-    """Return the error at the ten audiogram frequencies."""
     mean_db_hl, _ = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
     error_db: FloatArray = mean_db_hl - np.array(STANDARD_AUDIOGRAMS_DB_HL[audiogram])
     return float(np.sqrt(np.mean(error_db**2)))

@@ -13,13 +13,11 @@ PAPER: Final = "gp-pta-2015"
 
 
 def mixture_of(estimator: ThresholdEstimator) -> MixtureModel:
-    """Return the model of profile "default"."""
     assert isinstance(estimator._model, MixtureModel)
     return estimator._model
 
 
 def laplace_of(estimator: ThresholdEstimator) -> LaplaceModel:
-    """Return the model of the paper's profile."""
     assert isinstance(estimator._model, LaplaceModel)
     return estimator._model
 

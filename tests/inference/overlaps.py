@@ -66,7 +66,6 @@ def bits(array: Array) -> Array:
 
 
 def name_of(kernel: Kernel) -> str:
-    """Return a name that no other kernel has."""
     return f"{kernel.__module__}.{kernel.__qualname__}"
 
 
@@ -144,7 +143,6 @@ def compare(estimator: PreferenceEstimator, comparisons: int) -> None:
 
 
 def run_sessions() -> None:
-    """Have every kernel called as it is in use."""
     from firmware_py import ThresholdEstimator
     from firmware_py.inference.preference.estimator import PreferenceEstimator
 
@@ -158,7 +156,6 @@ def run_sessions() -> None:
 
 
 def main() -> int:
-    """Run sessions with watched kernels; return an exit code."""
     os.environ["GP_PTA_KERNELS"] = "jit-uncached"
     declared: set[str] = set()
     called: set[str] = set()

@@ -772,3 +772,34 @@ def test_noise_curve_is_the_noise_at_its_frequencies() -> None:
         for level_db_hl in (20.0, 35.0, 50.0):
             heard = constant.probability_heard(frequency_hz, level_db_hl)
             assert curved.probability_heard(frequency_hz, level_db_hl) == pytest.approx(heard)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_nothing_to_predict_is_no_error(profile: str) -> None:
+    estimator = ThresholdEstimator(profile)
+    for pair in (estimator.threshold([]), estimator.threshold_band([])):
+        assert pair[0].shape == pair[1].shape == (0,)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("max_trials", [1, 2, 1024])
+def test_smallest_and_largest_workspace(max_trials: int, profile: str) -> None:
+    estimator = ThresholdEstimator(profile, max_trials=max_trials)
+    (before_db_hl,), _ = estimator.threshold([1000.0])
+    estimator.observe(1000.0, 40.0, True)
+    assert estimator.threshold([1000.0])[0][0] < min(before_db_hl, 52.0)
+    assert estimator.trial_count == 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_many_frequencies_give_what_each_gives_alone(profile: str) -> None:
+    estimator = _after(12, profile)
+    frequencies_hz = np.exp(np.linspace(np.log(125.1), np.log(7999.0), 300))
+    alone = np.hstack([estimator.threshold([f]) for f in frequencies_hz])
+    assert_array_equal(estimator.threshold(frequencies_hz), alone)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_same_frequency_twice_is_one_threshold(profile: str) -> None:
+    _, _, covariance_db2 = _after(15, profile).joint_threshold([700.0, 700.0])
+    assert_allclose(covariance_db2, covariance_db2[:, :1, :1] * np.ones((2, 2)), rtol=1e-9)

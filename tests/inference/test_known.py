@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.figure_cache import KEPT_MAX, FigureCache
+from firmware_py.inference.diagnostics import KEPT_MAX, FigureCache
 from firmware_py.inference.mixture.model import MixtureModel
 
 ASKED_HZ = (500.0, 1000.0, 4000.0)

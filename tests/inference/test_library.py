@@ -49,7 +49,6 @@ def library(request: pytest.FixtureRequest) -> Path:
 
 
 def describe(pointer: Any) -> tuple[int, tuple[int, ...]]:
-    """Return what a kernel finds at a pointer that `from_param` has made."""
     return as_seen(at(pointer))
 
 

@@ -167,20 +167,6 @@ def test_narrow_limits_are_kept_whatever_is_answered(
             _assert_sane(estimator)
 
 
-@pytest.mark.parametrize(
-    "half_width_db",
-    quick([None, 0.1, 4.0, 15.0], None),
-)
-def test_somebody_who_is_never_sure(half_width_db: float | None) -> None:
-    estimator = ThresholdEstimator(unsure_half_width_db=half_width_db)
-    for trial in range(128):
-        tone = BITS.choose(estimator)
-        estimator.observe(tone.frequency_hz, tone.level_db_hl, None)
-        if trial < 16 or trial % 8 == 7:
-            _assert_sane(estimator)
-    assert estimator.trial_count == 128
-
-
 # Level and slope of the mean, SD and length of a population as the limits of a prior allow them.
 EXTREMES: dict[str, tuple[float, float, float, float]] = {
     "knows all, and is far off": (-90.0, 0.0, 0.2, 3.0),

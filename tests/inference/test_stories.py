@@ -1,5 +1,6 @@
 """Whether anybody listened: against sums over every beginning, and on sessions of both kinds."""
 
+import copy
 import math
 from itertools import product
 
@@ -160,3 +161,12 @@ def test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_b
     long_enough = len(logs) >= 12  # six of each listener
 
     assert told.probability == pytest.approx(0.005 / 1.005 if long_enough else 0.0)
+
+
+def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
+    silent = estimator_after(32, 12)
+    other = copy.copy(silent)
+    silent.reset()
+
+    assert all(told.probability == 0.0 for told in silent.stories)
+    assert of(other, Story.SILENT).probability > 0.95

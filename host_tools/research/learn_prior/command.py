@@ -41,14 +41,14 @@ SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
 UNUSUAL_WEIGHT: Final = 0.32
 COMPONENTS_MAX: Final = 48
-# Of the options that a command line names in the provenance: what they are unless told.
+# Of the options that a command line names in the provenance, and of the picture, which it does not:
+# what they are unless told.
 USUAL: Final[dict[str, Any]] = {
     "--components": AUTO,
     "--part": PART,
     "--seed": SEED,
     "--standard-audiograms": STANDARD_WEIGHT,
     "--unusual-ears": UNUSUAL_WEIGHT,
-    "--licence": "",
     "--picture": None,
 }
 # Options about the mixture of thresholds; of gaps there are always the same classes.
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
             if _told(arguments, option) != USUAL[option]:
                 raise HostError(f"{option} has no meaning with --routes")
         check_name(arguments.out, "-o", (".json",), arguments.force)
-        return learn_routes(arguments, _command(arguments, "--part", "--seed"))
+        return learn_routes(arguments, _command(arguments))
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(arguments.out, "-o", (".json",), arguments.force)
@@ -176,9 +176,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
             "frequencies_hz": [float(f) for f in sample.frequencies_hz],
             "left_out_hz": left_out,
         },
-        "command": _command(
-            arguments, "--components", "--part", "--seed", "--standard-audiograms", "--unusual-ears"
-        ),
+        "command": _command(arguments),
         "split": {
             "part": arguments.part,
             "seed": arguments.seed,
@@ -318,13 +316,13 @@ def _told(arguments: argparse.Namespace, option: str) -> Any:
     return getattr(arguments, option.strip("-").replace("-", "_"))
 
 
-def _command(arguments: argparse.Namespace, *options: str) -> str:
+def _command(arguments: argparse.Namespace) -> str:
     """Return the command line, with the options that differ from the usual and no directories."""
     routes = ["--routes"] if arguments.routes else []
     words = ["gp-pta learn-prior", *routes, arguments.table.name, "-o", arguments.out.name]
-    for option in options:
+    for option, usual in USUAL.items():
         value = _told(arguments, option)
-        if value != USUAL[option]:
+        if value != usual and option != "--picture":
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     for option, text in (("--columns", arguments.columns), ("--licence", arguments.licence)):
         if text:

@@ -68,12 +68,13 @@ class StaircaseThreshold:
     outcome: str
 
 
-class _Limited:
-    """A level that stays within limits, and says when nothing is heard at the highest."""
+class _Stage:
+    """Tones at one frequency, whose level stays within limits."""
 
     def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
         self._low, self._high = limits_db_hl
         self.level_db_hl = self._clip(level_db_hl)
+        self.rising = False
         self._silent_at_limit = 0
 
     @property
@@ -96,49 +97,42 @@ class _Limited:
         return min(max(level_db_hl, self._low), self._high)
 
 
-class _Familiarisation(ABC):
+class _Familiarisation(_Stage, ABC):
     """The first tones at 1 kHz, which show the task, and where to start: 10 dB below the last."""
 
-    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
-        self.tone = _Limited(level_db_hl, limits_db_hl)
-        self.over = False
+    over = False
 
     def answer(self, heard: bool) -> None:
         """Take an answer; once it is over, the level is where to start."""
-        self.tone.note(heard)
-        self._step(heard)
-        if self.over:
-            self.tone.move(-DOWN_DB)
+        self.note(heard)
+        step_db = self._step_db(heard)
+        self.over = step_db is None
+        self.move(-DOWN_DB if step_db is None else step_db)
+        self.rising = self.rising or not heard
 
     @abstractmethod
-    def _step(self, heard: bool) -> None: ...
+    def _step_db(self, heard: bool) -> float | None:
+        """Return how far to go after an answer; None: it is over."""
 
 
 class _FamiliarisationAsha(_Familiarisation):
     """30 dB HL; not heard: 50 and then 10 dB more each time, until heard."""
 
-    def _step(self, heard: bool) -> None:
-        self.over = heard
-        if not heard:
-            at_second = ASHA_FAMILIAR_DB_HL[1] - self.tone.level_db_hl
-            self.tone.move(max(FAMILIAR_UP_DB, at_second))
+    def _step_db(self, heard: bool) -> float | None:
+        up_db = max(FAMILIAR_UP_DB, ASHA_FAMILIAR_DB_HL[1] - self.level_db_hl)
+        return None if heard else up_db
 
 
 class _FamiliarisationIso(_Familiarisation):
     """40 dB HL, 20 dB down until not heard (or there is no lower level), 10 dB up until heard."""
 
-    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
-        super().__init__(level_db_hl, limits_db_hl)
-        self._rising = False
-
-    def _step(self, heard: bool) -> None:
-        self.over = heard and (self._rising or self.tone.at_floor)
-        self._rising = self._rising or not heard
-        if not self.over:
-            self.tone.move(-ISO_FAMILIAR_DOWN_DB if heard else FAMILIAR_UP_DB)
+    def _step_db(self, heard: bool) -> float | None:
+        if heard and (self.rising or self.at_floor):
+            return None
+        return -ISO_FAMILIAR_DOWN_DB if heard else FAMILIAR_UP_DB
 
 
-class _Run(ABC):
+class _Run(_Stage, ABC):
     """Up 5 and down 10 dB at one frequency until a criterion is met.
 
     A presentation is ascending if the one before it was not heard, or if there is no level below
@@ -146,38 +140,37 @@ class _Run(ABC):
     """
 
     def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
-        self.tone = _Limited(level_db_hl, limits_db_hl)
+        super().__init__(level_db_hl, limits_db_hl)
         self.tones = 0
         self.ascending_db_hl: list[float] = []  # presentations that count
         self.ascents_db_hl: list[float] = []  # those of them that were heard, which ends an ascent
         self.finding: StaircaseThreshold | None = None
-        self._rising = False
 
     @property
     def estimate_db_hl(self) -> float:
         """Return the (lower) median of the ascents, before the first one the level to come."""
         if not self.ascents_db_hl:
-            return self.tone.level_db_hl
+            return self.level_db_hl
         return sorted(self.ascents_db_hl)[(len(self.ascents_db_hl) - 1) // 2]
 
     def answer(self, heard: bool) -> None:
         """Take an answer; `finding` is there once the criterion is met or cannot be."""
-        level_db_hl, ascending = self.tone.level_db_hl, self._rising or self.tone.at_floor
+        level_db_hl, ascending = self.level_db_hl, self.rising or self.at_floor
         self.tones += 1
-        self.tone.note(heard)
+        self.note(heard)
         if ascending:
             self.ascending_db_hl.append(level_db_hl)
             if heard:
                 self.ascents_db_hl.append(level_db_hl)
         if ascending and heard and self._is_last_ascent(level_db_hl):
-            outcome = HEARS_ALL if self.tone.at_floor else SETTLED
+            outcome = HEARS_ALL if self.at_floor else SETTLED
             self.finding = StaircaseThreshold(level_db_hl, outcome)
-        elif self.tone.not_reached:
+        elif self.not_reached:
             self.finding = StaircaseThreshold(level_db_hl, NOT_REACHED)
         elif self.tones == TONES_MAX:
             self.finding = StaircaseThreshold(self.estimate_db_hl, UNSETTLED)
-        self.tone.move(self._step_db(heard, ascending))
-        self._rising = not heard
+        self.move(self._step_db(heard, ascending))
+        self.rising = not heard
 
     @abstractmethod
     def _is_last_ascent(self, level_db_hl: float) -> bool:
@@ -249,7 +242,7 @@ class Staircase:
         """Return the tone to play next, as in `Method`; None once all frequencies are measured."""
         if not self._plan:
             return None
-        return Stimulus(self._plan[0], self._stage().tone.level_db_hl)
+        return Stimulus(self._plan[0], self._stage().level_db_hl)
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to the tone that was to be played: a staircase goes its own way only."""
@@ -267,10 +260,10 @@ class Staircase:
         if isinstance(stage, _Run):
             if stage.finding is not None:
                 self._note_finding(stage.finding)
-        elif stage.tone.not_reached:
+        elif stage.not_reached:
             self._note_finding(StaircaseThreshold(wanted.level_db_hl, NOT_REACHED))
         elif stage.over:
-            self._run = self.run(stage.tone.level_db_hl, self._task.level_limits_db_hl)
+            self._run = self.run(stage.level_db_hl, self._task.level_limits_db_hl)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return what is known so far, as in `Method`; a staircase has no SD, so that is NaN.
@@ -301,7 +294,7 @@ class Staircase:
         running = self._plan[0] if self._plan else FIRST_FREQUENCY_HZ
         if running not in known and (self._run.tones or not known):
             bias_db = self._bias_db if self._run.ascents_db_hl else 0.0
-            level_db_hl = self._stage().tone.level_db_hl
+            level_db_hl = self._stage().level_db_hl
             if self._familiar.over:
                 level_db_hl = self._run.estimate_db_hl
             known[running] = level_db_hl - bias_db

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import optimize
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.laplace import arrays
+from firmware_py.inference.laplace import hyperparameters as search
 from tests import reference
 from tests.budget import quick
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
@@ -113,3 +116,11 @@ def test_evaluations_of_a_trial_are_few() -> None:
             evaluations.append(evaluations_of(estimator))
     assert max(evaluations) <= EVALUATIONS_MAX
     assert np.mean(evaluations) <= 8.0
+
+
+def test_steps_are_bounded() -> None:
+    state, direction = np.zeros(arrays.SEARCH_ENTRIES), np.zeros(2)
+    state[arrays.CURVATURE : arrays.CURVATURE + 3] = 100.0, 0.0, 100.0
+    box = np.array([[-2.0, -2.0], [2.0, 2.0], [0.0, 0.0]])
+    search.ascent_direction(np.zeros(2), np.array([3.0, -9.0]), box, state, direction)
+    assert_allclose(direction, [search.STEP_MAX / 3.0, -search.STEP_MAX])

@@ -172,3 +172,10 @@ def test_excluded_frequencies_are_not_asked_unless_there_is_no_other(profile: st
         assert estimator.next_stimulus(exclude_hz=(500.0, 1001.5)) == free
         assert estimator.next_stimulus(exclude_hz=all_hz) == free
         assert estimator.next_stimulus() == free
+
+
+def test_where_nothing_can_be_learnt_something_is_still_chosen() -> None:
+    choice = np.full(CHOICE_ENTRIES, np.nan)
+    two = np.ones(2)
+    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, PER_TONE, choice)
+    assert (status, *choice) == (CONVERGED, 0.0, 120.0, 0.0, 1.0)

@@ -43,7 +43,6 @@ POPULATION = PopulationPrior(
 
 
 def moments(prior: PopulationPrior) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weights (K,), means (K, D) and covariances (K, D, D)."""
     weight = np.array([c.weight for c in prior.components])
     mean = np.array([c.mean_db_hl for c in prior.components])
     covariance = np.array([c.covariance_db2 for c in prior.components])

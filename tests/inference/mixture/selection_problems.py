@@ -99,7 +99,6 @@ class Problem:
         return Believed(self.factor, *self.moments())
 
     def at(self, j: int) -> tuple[FloatArray, FloatArray]:
-        """Return means and variances of the components at a point."""
         left, bend, fraction, bow_db = (column[j] for column in self.places)
         b = np.zeros(self.mixture.mean_db_hl.shape[1])
         b[left], b[left + 1], b[bend] = 1.0 - fraction, fraction, bow_db
@@ -107,7 +106,6 @@ class Problem:
         return self.mixture.mean_db_hl @ b, variance
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
-        """Return mean and SD of the threshold at the points."""
         means, variances = zip(*(self.at(j) for j in range(self.points)), strict=True)
         mean = np.array(means) @ self.mixture.weight
         second = np.array(variances) + (np.array(means) - mean[:, np.newaxis]) ** 2

@@ -131,3 +131,13 @@ def test_what_no_estimator_can_begin_with_is_refused() -> None:
         estimator.expect_threshold(people(None, None, (500.0, 750.0, 1000.0)))
     with pytest.raises(ValueError, match="allowed are 0"):
         ThresholdEstimator("gp-pta-2015").expect_threshold(expected)
+
+
+def test_curves_of_the_better_ear_keep_a_covariance() -> None:
+    made = better_cochlea(
+        curves((0.7, 50.0, 3.0), (0.3, 62.0, 9.0)), curves((1.0, 45.0, 2.0)), KNOTS_HZ
+    )
+    for covariance_db2 in made.covariance_db2:
+        np.testing.assert_array_equal(covariance_db2, covariance_db2.T)
+        np.linalg.cholesky(covariance_db2)
+    assert made.weight.sum() == pytest.approx(1.0, abs=1e-3)

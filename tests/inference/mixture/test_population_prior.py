@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import (
     COMPONENTS_MAX,
-    FORMAT,
     KNOTS_MAX,
     Component,
     PopulationPrior,
@@ -25,8 +22,7 @@ from firmware_py.inference.mixture.population_prior import (
     shipped_prior,
 )
 from firmware_py.inference.mixture.prior_reading import PriorError
-from tests.budget import examples
-from tests.inference.mixture.population import KNOTS_HZ, POPULATION, moments, symmetric
+from tests.inference.mixture.population import KNOTS_HZ, POPULATION, moments
 
 # --- what is known of the listener ---------------------------------------------------------------
 
@@ -138,41 +134,6 @@ def test_within_keeps_what_the_range_makes_use_of(
 
 
 # --- files ---------------------------------------------------------------------------------------
-
-numbers = st.floats(-100.0, 300.0)
-
-
-@st.composite
-def priors(draw: st.DrawFn) -> PopulationPrior:
-    knots = draw(st.lists(st.floats(20.0, 20000.0), min_size=2, max_size=6, unique=True))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    count = draw(st.integers(1, 4))
-    weight = rng.dirichlet(np.ones(count))
-    components = []
-    for k in range(count):
-        a = rng.normal(size=(len(knots), len(knots))) * 10.0
-        age = rng.normal(size=len(knots))
-        covariance = a @ a.T + np.eye(len(knots)) + np.outer(age, age)
-        components.append(
-            Component(
-                float(weight[k]), tuple(rng.uniform(-100.0, 300.0, len(knots)).tolist()),
-                symmetric(covariance), float(rng.uniform(0.0, 100.0)), 3.0,
-                tuple((3.0 * age).tolist()), float(rng.random()),
-            )
-        )  # fmt: skip
-    provenance = draw(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5)))
-    between = tuple(rng.uniform(0.0, 100.0, len(knots) - 1).tolist())
-    return PopulationPrior(tuple(sorted(knots)), between, tuple(components), provenance)
-
-
-@settings(max_examples=examples(40))
-@given(priors())
-def test_what_is_written_is_read_again_to_the_bit(prior: PopulationPrior) -> None:
-    text = prior.to_json()
-    again = PopulationPrior.from_json(text, "again.json")
-    assert again == prior
-    assert again.to_json() == text
-    assert json.loads(text)["format"] == FORMAT
 
 
 def test_the_shipped_prior_is_one() -> None:

@@ -14,7 +14,7 @@ from scipy import integrate, special
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.objective import BITS, Objective
 from firmware_py.inference.elementary import binary_entropy
-from firmware_py.inference.kernel import NONE_ALLOWED
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture.edges import (
     LowerEdge,
     UpperEdge,
@@ -78,7 +78,6 @@ def answers(
 
 
 def entropy_bits(p: FloatArray) -> FloatArray:
-    """Return the entropy over the first axis."""
     return np.asarray(np.sum(special.entr(p), axis=0) / np.log(2.0))
 
 
@@ -393,3 +392,11 @@ def test_a_level_that_is_moved_has_its_own_bits_and_seconds() -> None:
         assert tone.information_bits / tone.seconds == pytest.approx(rate, rel=1e-12)
         estimator.observe(only, tone.level_db_hl, tone.level_db_hl > 90.0)
     assert moved > 0
+
+
+def test_of_equal_candidates_it_is_the_first_whatever_they_weigh() -> None:
+    """Nothing can be told of thresholds far above the limit."""
+    problem = flat_problem(0.0, [5000.0])
+    problem.point_weight[:] = [0.0, 0.2, 1.0, 0.5, 1.0, 0.1, 0.0]
+    status, choice = problem.solve()
+    assert (status, *choice[:3]) == (CONVERGED, 1, 120.0, 0.0)

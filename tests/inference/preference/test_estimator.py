@@ -164,6 +164,17 @@ def test_somebody_gets_what_he_wants() -> None:
     assert np.mean(within) >= 0.8
 
 
+def test_the_best_setting_is_worse_by_what_is_not_known_and_by_what_is_not_allowed() -> None:
+    estimator = new(ranges_db=[(-12.0, 2.0)] * 4)
+    ask(estimator, somebody(np.full(4, 9.0), 3), 12)
+    mean_db, covariance_db2 = estimator.wish()
+    off_db = mean_db - np.array(estimator.best())
+
+    assert off_db.max() > 1.0
+    expected = 0.5 * (np.trace(covariance_db2) + (off_db**2).sum()) / UNIT_DB**2
+    assert estimator.expected_regret == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("answers", "listens_max"),
     [

@@ -27,7 +27,6 @@ WEIGHT = 0.32
 def last_components(
     prior: PopulationPrior, count: int = 2 + len(FREE)
 ) -> tuple[Array, Array, Array]:
-    """Return weights, means and covariances of the components that come last."""
     last = prior.components[-count:]
     return (
         np.array([c.weight for c in last]), np.array([c.mean_db_hl for c in last]),

@@ -65,7 +65,6 @@ class EndlessCast(Cast):
 
 
 def flat(level_db_hl: float) -> Listener:
-    """One sharp threshold everywhere."""
     return Listener([1000.0], [level_db_hl])
 
 

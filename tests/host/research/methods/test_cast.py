@@ -21,7 +21,7 @@ from host_tools.research.methods.interface import (
     interpolate,
     tones_of,
 )
-from host_tools.research.methods.population import Population
+from host_tools.research.methods.population import Population, balance
 from tests.budget import quick
 from tests.host.research.methods.listening import (
     TASK,
@@ -236,3 +236,29 @@ def test_ears_that_are_not_complete_do_not_count() -> None:
 
 
 # --- Convergence ---------------------------------------------------------------------------------
+
+
+def test_k_means_starts_with_points_far_apart_so_that_small_groups_are_not_missed() -> None:
+    """k-means++: 20 tight groups, a large one among them, and 20 clusters that are those groups."""
+    random = np.random.default_rng(5)
+    sizes = [400] + [5] * 19
+    centres = 40.0 * random.permutation(np.array(np.meshgrid(*[range(3)] * 4)).reshape(4, -1).T)
+    points = np.repeat(centres[:20], sizes, axis=0) + random.normal(0.0, 0.5, (sum(sizes), 4))
+
+    nearest = clusters(points, np.ones(len(points)), 20)
+
+    groups = np.split(nearest, np.cumsum(sizes)[:-1])
+    assert all(len(set(group.tolist())) == 1 for group in groups)
+    assert len({int(group[0]) for group in groups}) == 20
+
+
+def test_a_pattern_is_the_mean_of_its_ears_by_their_weight() -> None:
+    ears = three_groups((100, 10, 10))
+
+    pattern = learn_patterns(ears, 1)
+
+    weight = balance(ears.stratum)
+    mean = np.average(ears.thresholds_db_hl, axis=0, weights=weight)
+    variance = np.average((ears.thresholds_db_hl - mean) ** 2, axis=0, weights=weight)
+    assert pattern.thresholds_db_hl[0] == pytest.approx(mean)
+    assert pattern.spread_db[0] == pytest.approx(np.sqrt(variance))

@@ -96,6 +96,18 @@ def test_between_and_beyond_the_frequencies_the_threshold_is_interpolated() -> N
     assert sd_db[2] == pytest.approx(np.sqrt(MIXTURE.weight @ (variances + (means - mean) ** 2)))
 
 
+def test_an_answer_that_was_all_but_impossible_leaves_numbers() -> None:
+    method = DeVries(replace(PROBIT, response_noise_db=0.1), MIXTURE)
+    for frequency_hz in FREQUENCIES_HZ:
+        for level_db_hl in (-10.0, 90.0, -10.0):
+            method.observe(frequency_hz, level_db_hl, level_db_hl < 40.0)
+    found = method.mixture
+
+    assert np.all(np.isfinite(found.mean_db_hl))
+    assert np.linalg.eigvalsh(found.covariance_db2).min() > 0.0
+    assert found.weight.sum() == pytest.approx(1.0)
+
+
 # --- The next tone -------------------------------------------------------------------------------
 
 

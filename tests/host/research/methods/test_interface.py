@@ -1,6 +1,8 @@
-"""What every method is told and offers: refusals by name, interpolation, and one contract."""
+"""Every method by its name: what it is told and offers, one contract, and what it has learned."""
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -8,16 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.simulator.audiogram import Audiogram
+from firmware_py import ThresholdEstimator
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from host_tools.errors import HostError
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
-from host_tools.research.methods.de_vries import DeVries
-from host_tools.research.methods.interface import Method, Task, interpolate
+from host_tools.research.methods.cast import standard_patterns
+from host_tools.research.methods.de_vries import DeVries, standard_mixture
+from host_tools.research.methods.gp_pta import GpPta
+from host_tools.research.methods.interface import Banded, Method, Task, interpolate
 from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.per_frequency import Quest
-from host_tools.research.methods.registry import make_method
+from host_tools.research.methods.registry import (
+    NOTHING_LEARNED,
+    Learned,
+    check_method_names,
+    learn,
+    make_method,
+)
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
 from tests.budget import examples, quick
@@ -26,6 +38,7 @@ from tests.host.research.methods.listening import (
     EndlessCast,
     Listener,
     measure,
+    population,
 )
 
 every_method = pytest.mark.parametrize(
@@ -155,3 +168,72 @@ def test_a_method_errs_as_much_as_it_did(name: str) -> None:
         errors_db.append(method.threshold(FREQUENCIES_HZ)[0] - np.array(true_db_hl))
 
     assert np.sqrt(np.mean(np.square(errors_db))) == pytest.approx(FOUND_DB[name], abs=0.05)
+
+
+# By its name
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["gp-pta", "qest"], "--methods has 'qest'; allowed are gp-pta, gp-pta-2015, staircase"),
+        (["quest", "quest"], "--methods has 'quest' twice; allowed is once"),
+        ([], "--methods is empty; allowed are gp-pta"),
+    ],
+)
+def test_names_that_are_none_are_refused(names: Sequence[str], words: str) -> None:
+    with pytest.raises(HostError, match=re.escape(words)):
+        check_method_names(names)
+
+
+def test_what_was_learned_comes_back_from_json_to_the_last_bit() -> None:
+    learned = Learned(standard_patterns(), standard_mixture())
+
+    again = Learned.from_json(json.loads(json.dumps(learned.as_json())))
+
+    for before, after in ((learned.patterns, again.patterns), (learned.mixture, again.mixture)):
+        for name, array in vars(before).items():
+            assert np.array_equal(getattr(after, name), array)
+    assert Learned.from_json(NOTHING_LEARNED.as_json()).mixture is None
+
+
+def test_only_what_is_needed_is_learned() -> None:
+    draws = np.random.default_rng(5).normal(30.0, 10.0, (60, 4))
+    people = population(draws)
+
+    learned = learn(["quest", "de-vries"], people)
+
+    assert learned.patterns is None
+    assert learned.mixture is not None
+    with pytest.raises(HostError, match="nothing can be learned from this population: 6 comp"):
+        learn(["de-vries"], people.select([0, 1]))
+
+
+@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
+def test_the_product_is_the_estimator_itself(profile: str) -> None:
+    estimator = ThresholdEstimator(
+        profile, response_noise_db=3.0, lapse_rate=0.0, false_alarm_rate=0.0
+    )
+    method = GpPta(Task(3.0, 0.0, 0.0), profile)
+
+    for heard in (True, False, True, True):
+        tone = method.next_stimulus()
+        assert tone == estimator.next_stimulus()
+        for each in (method, estimator):
+            each.observe(tone.frequency_hz, tone.level_db_hl, heard)
+
+    at_hz = [500.0, 1000.0]
+    assert np.array_equal(method.threshold(at_hz), estimator.threshold(at_hz))
+    assert np.array_equal(method.threshold_band(at_hz, 0.5), estimator.threshold_band(at_hz, 0.5))
+    assert isinstance(method, Banded)
+
+
+def test_the_noise_is_told_or_not() -> None:
+    task = Task(response_noise_db=7.0, tones_max=3)
+    told, untold = (
+        GpPta(task, "gp-pta-2015", told=told).estimator.hyperparameters for told in (True, False)
+    )
+
+    assert told.response_noise_db == 7.0
+    assert untold.response_noise_db != 7.0
+    assert GpPta(task).estimator.max_trials == 3

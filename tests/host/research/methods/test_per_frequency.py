@@ -141,3 +141,9 @@ def test_the_grid_reaches_20_db_beyond_both_limits() -> None:
     assert grid[0] == -30.0
     assert 120.0 <= grid[-1] < 120.3
     assert np.diff(grid) == pytest.approx(0.3)
+
+
+def test_a_frequency_that_is_not_measured_is_refused() -> None:
+    quest = Quest(Task(audiogram_frequencies_hz=(500.0, 1000.0)))
+    with pytest.raises(ValueError, match="frequency_hz is 2000; allowed are 500, 1000 Hz"):
+        quest.observe(2000.0, 30.0, True)

@@ -175,3 +175,9 @@ def test_what_is_random_is_the_same_for_ever() -> None:
 
     assert len(ears.split(0.5, seed=1)[0]) == 64
     assert uniform(1, 102, 2).tolist() == [0.06280114857227825, 0.2693515091316988]
+
+
+@pytest.mark.parametrize("fraction", [-0.1, 1.1, NAN])
+def test_a_fraction_is_within_0_to_1(fraction: float) -> None:
+    with pytest.raises(ValueError, match="allowed is 0 to 1"):
+        make_population(1, [10.0]).split(fraction)

@@ -6,10 +6,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from host_tools.research.methods import staircase as staircase_module
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.staircase import (
     ASCENDING_BIAS_DB,
     SETTLED,
+    UNSETTLED,
     StaircaseAsha,
     StaircaseIso,
     StaircaseThreshold,
@@ -98,6 +100,15 @@ def test_one_frequency_goes_as_worked_out_by_hand(name: str) -> None:
 
 
 # One frequency, the rules as sentences
+
+
+def test_a_frequency_that_does_not_settle_is_left_with_its_estimate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(staircase_module, "TONES_MAX", 6)
+    staircase = at_1_khz(StaircaseAsha)
+    follow(staircase, "30- 50+ 40- 45+ 35- 40- 45- 50+")
+    assert staircase.findings == {1000.0: StaircaseThreshold(45.0, UNSETTLED)}
 
 
 # The course of an audiogram
