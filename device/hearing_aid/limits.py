@@ -159,8 +159,7 @@ def coupler_above_field_db(frequency_hz: FloatArray) -> FloatArray:
     known_hz = np.array(sorted(COUPLER.levels_db_spl), dtype=np.float64)
     known_db_spl = [COUPLER.levels_db_spl[int(f)] for f in known_hz]
     coupler_db_spl = np.interp(np.log2(frequency_hz), np.log2(known_hz), known_db_spl)
-    above_db: FloatArray = coupler_db_spl - field_db_spl(frequency_hz)
-    return above_db
+    return coupler_db_spl - field_db_spl(frequency_hz)
 
 
 def output_ceiling_db_spl(frequency_hz: FloatArray) -> FloatArray:

@@ -92,8 +92,7 @@ def band_levels_db_spl(fit: Fit, heard: FloatArray) -> FloatArray:
     bins_hz = np.fft.rfftfreq(len(heard), 1.0 / SAMPLE_RATE_HZ)
     of_bin = np.searchsorted(halfway_hz(centers_hz), bins_hz)
     sums = np.stack([np.bincount(of_bin, each, len(centers_hz)) for each in power])
-    levels: FloatArray = FULL_SCALE_DB_SPL + 10.0 * np.log10(np.maximum(sums, 1e-20))
-    return levels
+    return FULL_SCALE_DB_SPL + 10.0 * np.log10(np.maximum(sums, 1e-20))
 
 
 def loudest(aid: FileAid, fit: Fit, sounds: Sequence[tuple[str, FloatArray]]) -> Loudest:

@@ -169,8 +169,7 @@ def _line(x: FloatArray, x_known: FloatArray, y_known: FloatArray) -> FloatArray
     right = np.clip(np.searchsorted(x_known, x, side="right"), 1, len(x_known) - 1)
     left = right - 1
     share = np.clip((x - x_known[left]) / (x_known[right] - x_known[left]), 0.0, 1.0)
-    line: FloatArray = (1.0 - share) * y_known[..., left] + share * y_known[..., right]
-    return line
+    return (1.0 - share) * y_known[..., left] + share * y_known[..., right]
 
 
 def _checked_frequencies(rule: Rule, frequencies_hz: Sequence[float] | FloatArray) -> FloatArray:

@@ -42,8 +42,7 @@ def tilt_of(center_hz: FloatArray) -> FloatArray:
 def mid_of(center_hz: FloatArray) -> FloatArray:
     """Return m(f), (m,): 1 at 1.5 kHz, falling as a raised cosine to 0 in 1.5 octaves."""
     octaves = np.minimum(np.abs(np.log2(center_hz / MID_HZ)), MID_OCTAVES)
-    bump: FloatArray = 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
-    return bump
+    return 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
 
 
 def soft_of(above_speech_db: FloatArray) -> FloatArray:
@@ -92,8 +91,7 @@ class GainTable:
         )
         of_bands_db = setting.overall_db + offset_db + over_frequency
         soft_db = np.minimum(setting.soft_db, self._soft_room_db)
-        change: FloatArray = of_bands_db[:, np.newaxis] + soft_db * soft_of(self._above_speech_db)
-        return change
+        return of_bands_db[:, np.newaxis] + soft_db * soft_of(self._above_speech_db)
 
     def tuned_db(self, setting: Setting, gains_max_db: FloatArray) -> FloatArray:
         """Return the gains with a setting, held to 0 and to the most of each band, (m, k)."""

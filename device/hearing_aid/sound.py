@@ -128,5 +128,4 @@ def resample(samples: FloatArray, from_hz: int, to_hz: int) -> FloatArray:
         return samples.copy()
     spectrum = np.fft.rfft(samples)
     count = round(len(samples) * to_hz / from_hz)
-    found: FloatArray = np.fft.irfft(spectrum[: count // 2 + 1], count) * (count / len(samples))
-    return found
+    return np.fft.irfft(spectrum[: count // 2 + 1], count) * (count / len(samples))
