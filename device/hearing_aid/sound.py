@@ -74,8 +74,8 @@ def write_wav(path: Path, samples: FloatArray, rate_hz: int = SAMPLE_RATE_HZ) ->
 def read_speech(path: Path) -> FloatArray:
     """Read speech for comparisons: at the aid's rate, at conversational level, (frames, 2).
 
-    An RMS of 1 is `chain.FULL_SCALE_DB_SPL`. `SoundError` as of `read_wav`, or if it is too short, too
-    long, silent, or cannot be speech.
+    An RMS of 1 is `chain.FULL_SCALE_DB_SPL`. `SoundError` as of `read_wav`, or if it is too short,
+    too long, silent, or cannot be speech.
     """
     samples, rate_hz = read_wav(path)
     low_s, high_s = DURATION_LIMITS_S
