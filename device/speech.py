@@ -53,5 +53,4 @@ def speech_in_bands(center_hz: FloatArray, a_weighted: bool = False) -> FloatArr
     edges = 0.5 * (np.log2(center_hz[1:]) + np.log2(center_hz[:-1]))
     at_edges = np.interp(edges, third_edges, below)
     in_bands = np.diff(np.concatenate(([0.0], at_edges, [below[-1]])))
-    levels_db_spl: FloatArray = 10.0 * np.log10(np.maximum(in_bands, 1.0))
-    return levels_db_spl
+    return 10.0 * np.log10(np.maximum(in_bands, 1.0))

@@ -36,8 +36,7 @@ class LimitedBands:
 
 def halfway_hz(centers_hz: FloatArray) -> FloatArray:
     """Return where bands with these centres meet, (m - 1,)."""
-    found: FloatArray = np.sqrt(centers_hz[1:] * centers_hz[:-1])
-    return found
+    return np.sqrt(centers_hz[1:] * centers_hz[:-1])
 
 
 def hold_by_neighbours(center_hz: FloatArray, limits_db_spl: FloatArray) -> FloatArray:

@@ -154,8 +154,7 @@ def output_limit(fit: Fit) -> float:
 
 def full_scale_of(level_db_spl: float | FloatArray) -> FloatArray:
     """Return levels as amplitudes of full scale."""
-    found: FloatArray = np.asarray(10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL)))
-    return found
+    return np.asarray(10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL)))
 
 
 def row(values: Sequence[float], digits: int) -> str:

@@ -20,6 +20,7 @@ from device.hearing_aid.chain import (
     LIMITER_EARLY_DB,
     SAMPLE_RATE_HZ,
     WINDOW_FRAMES,
+    full_scale_of,
     output_limit,
 )
 from device.hearing_aid.fit import Fit
@@ -49,7 +50,7 @@ ROUNDING: Final = 1e-6  # of a sample: files have 24 bits of it
 
 def amplitude(level_db_spl: float) -> float:
     """Return the peak of a sine of this level, of full scale."""
-    return float(math.sqrt(2.0) * 10.0 ** (0.05 * (level_db_spl - FULL_SCALE_DB_SPL)))
+    return math.sqrt(2.0) * float(full_scale_of(level_db_spl))
 
 
 def tone(frequency_hz: float, level_db_spl: float, seconds: float) -> FloatArray:

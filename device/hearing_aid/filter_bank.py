@@ -43,8 +43,7 @@ def responses(center_hz: FloatArray, rate_hz: int, fft_frames: int) -> FloatArra
     impulse = np.fft.irfft(shares(center_hz, bins_hz), fft_frames)
     n = np.arange(fft_frames)
     n = np.where(n < fft_frames // 2, n, n - fft_frames)
-    found: FloatArray = np.cos(2.0 * np.pi * np.outer(center_hz, n) / rate_hz) @ impulse.T
-    return found
+    return np.cos(2.0 * np.pi * np.outer(center_hz, n) / rate_hz) @ impulse.T
 
 
 def leaks_db(

@@ -118,32 +118,24 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     )  # fmt: skip
 
 
-def at_knots(thresholds_db_hl: FloatArray) -> FloatArray:
-    """Return how much each of `KNOTS_DB_HL` counts at thresholds, (..., 3); beyond them held."""
-    first, middle, last = KNOTS_DB_HL
-    below = np.clip((middle - thresholds_db_hl) / (middle - first), 0.0, 1.0)
-    above = np.clip((thresholds_db_hl - middle) / (last - middle), 0.0, 1.0)
-    return np.stack((below, 1.0 - below - above, above), axis=-1)
-
-
-def beyond_knots_db(thresholds_db_hl: FloatArray) -> FloatArray:
-    """Return how much higher levels of discomfort are than at the last of `KNOTS_DB_HL`."""
-    return RISE_BEYOND * np.maximum(thresholds_db_hl - KNOTS_DB_HL[-1], 0.0)
-
-
 def discomfort_db_hl(
     center_hz: FloatArray, thresholds_db_hl: FloatArray, share: float = LOUD_FOR_FEW
 ) -> FloatArray:
     """Return the level that a share of ears finds uncomfortable, dB HL, (..., m).
 
-    Between the measured frequencies it is on a line over log frequency, beyond them held.
+    Between the measured frequencies it is on a line over log frequency, beyond them held; so is
+    how much each of `KNOTS_DB_HL` counts over the threshold, but for the rise above the last.
     `share`: one of `UNCOMFORTABLE_DB_HL`.
     """
     at, known = np.log2(center_hz), np.log2(MEASURED_HZ)
     near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))], axis=-1)
     levels_db_hl = near @ np.array(UNCOMFORTABLE_DB_HL[share])
-    found: FloatArray = np.sum(at_knots(thresholds_db_hl) * levels_db_hl, axis=-1)
-    return found + beyond_knots_db(thresholds_db_hl)
+    first, middle, last = KNOTS_DB_HL
+    below = np.clip((middle - thresholds_db_hl) / (middle - first), 0.0, 1.0)
+    above = np.clip((thresholds_db_hl - middle) / (last - middle), 0.0, 1.0)
+    at_knots = np.stack((below, 1.0 - below - above, above), axis=-1)
+    found: FloatArray = np.sum(at_knots * levels_db_hl, axis=-1)
+    return found + RISE_BEYOND * np.maximum(thresholds_db_hl - last, 0.0)
 
 
 def field_db_spl(frequency_hz: FloatArray) -> FloatArray:
@@ -159,8 +151,7 @@ def coupler_above_field_db(frequency_hz: FloatArray) -> FloatArray:
     known_hz = np.array(sorted(COUPLER.levels_db_spl), dtype=np.float64)
     known_db_spl = [COUPLER.levels_db_spl[int(f)] for f in known_hz]
     coupler_db_spl = np.interp(np.log2(frequency_hz), np.log2(known_hz), known_db_spl)
-    above_db: FloatArray = coupler_db_spl - field_db_spl(frequency_hz)
-    return above_db
+    return coupler_db_spl - field_db_spl(frequency_hz)
 
 
 def output_ceiling_db_spl(frequency_hz: FloatArray) -> FloatArray:

@@ -84,8 +84,7 @@ class LiveAid:
             answer = self._receive(BLOCK_BYTES)
         except OSError as error:
             raise OpenMhaError(f"openMHA is gone: {error}") from None
-        heard: FloatArray = np.frombuffer(answer, SAMPLE).reshape(block.shape).astype(np.float64)
-        return heard
+        return np.frombuffer(answer, SAMPLE).reshape(block.shape).astype(np.float64)
 
     def close(self) -> None:
         self._sound.close()

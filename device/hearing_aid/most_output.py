@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.band_limits import halfway_hz
-from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
+from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ, full_scale_of
 from device.hearing_aid.electroacoustics import STANDARD_NAMES, standard_fit, tone
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.openmha import Installation, OpenMhaError
@@ -79,7 +79,7 @@ def noises(fit: Fit) -> Iterator[tuple[str, FloatArray]]:
         one = np.fft.irfft(np.where((low_hz <= at_hz) & (at_hz < high_hz), spectrum, 0.0), frames)
         one /= np.sqrt(np.mean(one**2))
         for level in NOISES_DB_SPL:
-            sized = one * 10.0 ** (0.05 * (level - FULL_SCALE_DB_SPL))
+            sized = one * full_scale_of(level)
             words = f"noise of {low_hz:.0f} to {high_hz:.0f} Hz, {level:g} dB SPL"
             yield words, np.stack([sized, sized], axis=1)
 
@@ -92,8 +92,7 @@ def band_levels_db_spl(fit: Fit, heard: FloatArray) -> FloatArray:
     bins_hz = np.fft.rfftfreq(len(heard), 1.0 / SAMPLE_RATE_HZ)
     of_bin = np.searchsorted(halfway_hz(centers_hz), bins_hz)
     sums = np.stack([np.bincount(of_bin, each, len(centers_hz)) for each in power])
-    levels: FloatArray = FULL_SCALE_DB_SPL + 10.0 * np.log10(np.maximum(sums, 1e-20))
-    return levels
+    return FULL_SCALE_DB_SPL + 10.0 * np.log10(np.maximum(sums, 1e-20))
 
 
 def loudest(aid: FileAid, fit: Fit, sounds: Sequence[tuple[str, FloatArray]]) -> Loudest:

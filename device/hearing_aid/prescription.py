@@ -156,7 +156,7 @@ def fit_of_thresholds(
         fitted_ear(ear, prescribe(centers_hz, np.asarray(thresholds), rule, coupling, db.get(ear)))
         for ear, thresholds in thresholds_db_hl.items()
     )
-    fit = Fit(ears, rule_in_words(rule, coupling), source)
+    fit = Fit(ears, f"{rule}, {coupling}", source)
     if draws_db_hl is None:
         return fit
     tables_db = {
@@ -164,10 +164,6 @@ def fit_of_thresholds(
         for ear in thresholds_db_hl
     }
     return replace(fit, uncertainty_db=uncertainty_db(fit, tables_db))
-
-
-def rule_in_words(rule: str, coupling: str) -> str:
-    return f"{rule}, {coupling}"
 
 
 def prescribe(

@@ -117,7 +117,8 @@ def insertion_gain(
     chosen = rule_named(rule)
     frequencies = _checked_frequencies(chosen, frequencies_hz)
     thresholds = _checked_thresholds(thresholds_db_hl, len(frequencies))
-    gains_db = chosen.share * thresholds + _constants(chosen, frequencies)
+    published, at = np.log(chosen.frequencies_hz), np.log(frequencies)
+    gains_db = chosen.share * thresholds + np.interp(at, published, chosen.constants_db)
     if chosen.needs_average:
         average = _at(AVERAGE_FREQUENCIES_HZ, frequencies, thresholds).mean(axis=-1, keepdims=True)
         gains_db += chosen.average_share * average
@@ -139,10 +140,6 @@ def within_publication(rule: str, frequency_hz: float) -> bool:
     """Return whether the rule was published for this frequency, or its neighbours."""
     published_hz = rule_named(rule).frequencies_hz
     return len(published_hz) == 1 or published_hz[0] <= frequency_hz <= published_hz[-1]
-
-
-def _constants(rule: Rule, frequencies_hz: FloatArray) -> FloatArray:
-    return np.interp(np.log(frequencies_hz), np.log(rule.frequencies_hz), rule.constants_db)
 
 
 def _profound_db(frequencies_hz: FloatArray, thresholds_db_hl: FloatArray) -> FloatArray:
@@ -169,8 +166,7 @@ def _line(x: FloatArray, x_known: FloatArray, y_known: FloatArray) -> FloatArray
     right = np.clip(np.searchsorted(x_known, x, side="right"), 1, len(x_known) - 1)
     left = right - 1
     share = np.clip((x - x_known[left]) / (x_known[right] - x_known[left]), 0.0, 1.0)
-    line: FloatArray = (1.0 - share) * y_known[..., left] + share * y_known[..., right]
-    return line
+    return (1.0 - share) * y_known[..., left] + share * y_known[..., right]
 
 
 def _checked_frequencies(rule: Rule, frequencies_hz: Sequence[float] | FloatArray) -> FloatArray:

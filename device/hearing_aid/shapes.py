@@ -33,19 +33,6 @@ SOFT_SPAN_DB: Final = LOUD_DB_SPL - SOFT_DB_SPL
 RATIO_MAX: Final = 5.0
 
 
-def tilt_of(center_hz: FloatArray) -> FloatArray:
-    """Return t(f), (m,): -0.5 up to 500 Hz, 0.5 from 4 kHz on, and a line over log f between."""
-    ends = np.log2((TILT_FROM_HZ, TILT_TO_HZ))
-    return np.interp(np.log2(center_hz), ends, (-0.5, 0.5))
-
-
-def mid_of(center_hz: FloatArray) -> FloatArray:
-    """Return m(f), (m,): 1 at 1.5 kHz, falling as a raised cosine to 0 in 1.5 octaves."""
-    octaves = np.minimum(np.abs(np.log2(center_hz / MID_HZ)), MID_OCTAVES)
-    bump: FloatArray = 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
-    return bump
-
-
 def soft_of(above_speech_db: FloatArray) -> FloatArray:
     """Return c(L): 0.5 where speech at 50 dB SPL is, or less, and -0.5 from 80 dB SPL on.
 
@@ -92,8 +79,7 @@ class GainTable:
         )
         of_bands_db = setting.overall_db + offset_db + over_frequency
         soft_db = np.minimum(setting.soft_db, self._soft_room_db)
-        change: FloatArray = of_bands_db[:, np.newaxis] + soft_db * soft_of(self._above_speech_db)
-        return change
+        return of_bands_db[:, np.newaxis] + soft_db * soft_of(self._above_speech_db)
 
     def tuned_db(self, setting: Setting, gains_max_db: FloatArray) -> FloatArray:
         """Return the gains with a setting, held to 0 and to the most of each band, (m, k)."""
@@ -131,11 +117,15 @@ class GainTable:
 
     @cached_property
     def _tilt(self) -> FloatArray:
-        return tilt_of(self.center_hz)
+        """t(f), (m,): -0.5 up to 500 Hz, 0.5 from 4 kHz on, and a line over log f between."""
+        ends = np.log2((TILT_FROM_HZ, TILT_TO_HZ))
+        return np.interp(np.log2(self.center_hz), ends, (-0.5, 0.5))
 
     @cached_property
     def _mid(self) -> FloatArray:
-        return mid_of(self.center_hz)
+        """m(f), (m,): 1 at 1.5 kHz, falling as a raised cosine to 0 in 1.5 octaves."""
+        octaves = np.minimum(np.abs(np.log2(self.center_hz / MID_HZ)), MID_OCTAVES)
+        return 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
 
     @cached_property
     def _soft_room_db(self) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
+from device.hearing_aid.chain import SAMPLE_RATE_HZ, full_scale_of
 from device.speech import CONVERSATION_DB_SPL, FloatArray
 from firmware_py.platform.named_file import content_of
 
@@ -74,8 +74,8 @@ def write_wav(path: Path, samples: FloatArray, rate_hz: int = SAMPLE_RATE_HZ) ->
 def read_speech(path: Path) -> FloatArray:
     """Read speech for comparisons: at the aid's rate, at conversational level, (frames, 2).
 
-    An RMS of 1 is `FULL_SCALE_DB_SPL`. `SoundError` as of `read_wav`, or if it is too short, too
-    long, silent, or cannot be speech.
+    An RMS of 1 is `chain.FULL_SCALE_DB_SPL`. `SoundError` as of `read_wav`, or if it is too short,
+    too long, silent, or cannot be speech.
     """
     samples, rate_hz = read_wav(path)
     low_s, high_s = DURATION_LIMITS_S
@@ -91,7 +91,7 @@ def read_speech(path: Path) -> FloatArray:
         raise SoundError(f"{path} is silent: its RMS is {rms:.2g} of full scale")
     if why := _why_no_speech(mono / rms):
         raise SoundError(f"{path} is no speech: {why}")
-    mono *= 10.0 ** (0.05 * (CONVERSATION_DB_SPL - FULL_SCALE_DB_SPL)) / rms
+    mono *= full_scale_of(CONVERSATION_DB_SPL) / rms
     edge = round(EDGE_S * SAMPLE_RATE_HZ)
     ramp = 0.5 - 0.5 * np.cos(np.pi * np.arange(edge) / edge)
     mono[:edge] *= ramp
@@ -128,5 +128,4 @@ def resample(samples: FloatArray, from_hz: int, to_hz: int) -> FloatArray:
         return samples.copy()
     spectrum = np.fft.rfft(samples)
     count = round(len(samples) * to_hz / from_hz)
-    found: FloatArray = np.fft.irfft(spectrum[: count // 2 + 1], count) * (count / len(samples))
-    return found
+    return np.fft.irfft(spectrum[: count // 2 + 1], count) * (count / len(samples))

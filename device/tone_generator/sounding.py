@@ -74,8 +74,7 @@ class Sounding:
 
     @property
     def transducers(self) -> int:
-        transducers: int = self._output.transducers
-        return transducers
+        return self._output.transducers
 
     def play(self, values: "Values") -> None:
         ear = values["ear"]

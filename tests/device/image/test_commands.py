@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Timer
 from typing import Any
 from unittest.mock import Mock
 
@@ -60,10 +61,13 @@ def test_who_comes_second_waits_until_the_first_has_made_the_library(beside: Pat
     fcntl.flock(first, fcntl.LOCK_EX)
     told: list[str] = []
 
-    def tell(line: str) -> None:
-        told.append(line)
+    def finish() -> None:
         beside.write_text("of the first")
         os.close(first)  # its lock is gone with it
+
+    def tell(line: str) -> None:
+        told.append(line)
+        Timer(0.1, finish).start()
 
     kernels.make_beside(tell)
     assert told == ["another process is making the library of kernels; waiting for it"]

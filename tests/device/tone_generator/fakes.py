@@ -145,10 +145,6 @@ class WDT:
 UNIQUE_ID: Final = bytes.fromhex("e66123456789abcd")
 
 
-class Mem32(dict[int, int]):
-    """The registers, as far as they were written."""
-
-
 def _reset() -> None:
     raise Reset
 
@@ -161,7 +157,7 @@ def _module(name: str, **contents: Any) -> None:
 
 
 MACHINE: Final = "Raspberry Pi Pico with RP2040"
-MEM32: Final = Mem32()
+MEM32: Final[dict[int, int]] = {}  # the registers, as far as they were written
 vars(sys.implementation)["_machine"] = MACHINE  # as MicroPython has it
 _module(
     "machine",
