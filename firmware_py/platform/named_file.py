@@ -12,6 +12,7 @@ from typing import Any, Final
 from firmware_py.journal import Disk
 
 TEXT: Final = "utf-8-sig"  # some editors begin a file with a mark of its encoding
+_PART_BYTES: Final = 64 * 1024
 
 
 class TomlFileError(ValueError):
@@ -68,7 +69,10 @@ def unknown_key(given: Iterable[str], known: Sequence[str]) -> tuple[str, str] |
 
 
 def _read_within(file: BufferedReader, bytes_max: int) -> bytes:
-    content = file.read(bytes_max + 1)
+    """Take no more memory than the file has: `read` takes as much as it might read."""
+    content = bytearray()
+    while part := file.read(min(_PART_BYTES, bytes_max + 1 - len(content))):
+        content += part
     if len(content) > bytes_max:
         raise OSError(errno.EFBIG, f"is longer than {bytes_max} bytes")
-    return content
+    return bytes(content)

@@ -123,6 +123,14 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
         content_of(long, 10)
 
 
+def test_a_file_takes_no_more_memory_than_it_has(tmp_path: Path) -> None:
+    """A device has little: what may be read is no room that is taken."""
+    path = tmp_path / "packed-refs"
+    path.write_bytes(200_000 * b"a")
+    assert content_of(path, 1 << 60) == path.read_bytes()
+
+
+
 @pytest.mark.parametrize("name", [*READERS, *OTHERS])
 def test_what_is_not_there_a_directory_and_no_text_are_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\xff\xfe")
