@@ -31,10 +31,7 @@ def _fit(place: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class TuningSettings:
-    """The settings of one tuning; the times are those of its sounds.
-
-    A value that is not allowed is refused by a `ResultError`.
-    """
+    """The settings of one tuning, with times of its sounds; a `ResultError` refuses the others."""
 
     # of the aid: what it is fitted with, how far each number of a setting may go there, and the
     # prior SD of what the person may want of it

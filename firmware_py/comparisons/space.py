@@ -42,11 +42,9 @@ class Setting:
 
     @classmethod
     def of(cls, values_db: tuple[float, ...]) -> Self:
-        """Return the setting with these values, in the order of `DIMENSIONS`."""
         return cls(*values_db)
 
     def values_db(self) -> tuple[float, ...]:
-        """Return the values in the order of `DIMENSIONS`."""
         return astuple(self)
 
 

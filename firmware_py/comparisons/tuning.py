@@ -71,8 +71,6 @@ class State(StrEnum):
 
 @dataclass
 class _Comparison:
-    """What is compared, and how far it is."""
-
     pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing; None: not drawn yet
     sound: int = 0  # how many of its sounds were before this one
     sound_us: int = 0  # when that began
@@ -105,7 +103,6 @@ class Tuning:
 
     @property
     def comparison(self) -> int:
-        """Return the number of the comparison under way or due."""
         return self.estimator.comparison_count + 1
 
     @property
@@ -328,14 +325,12 @@ def finding_of(estimator: PreferenceEstimator) -> TuningFinding:
 
 
 def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
-    """Return the setting to leave the aid at."""
     if finding_of(estimator) == TuningFinding.NONE:
         return PRESCRIPTION.values_db()
     return tuple(map(float, estimator.best()))
 
 
 def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
-    """Yield what makes the result less than sure."""
     match finding_of(estimator):
         case TuningFinding.NONE:
             changed = estimator.changed > 0.5 * (1.0 - estimator.listens)

@@ -102,7 +102,6 @@ def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
 
 
 def _part_of(constants: int) -> float:
-    """Return how far the mean moves, where these of the four stay."""
     return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
 
 
@@ -116,7 +115,6 @@ def _within_limits(db_hl: float, found: EarResult) -> float:
 
 
 def outside_hz(found: EarResult) -> list[int]:
-    """Return which of the four frequencies were not in the test."""
     return [f for f in PTA4_FREQUENCIES_HZ if f not in {t.frequency_hz for t in found.thresholds}]
 
 

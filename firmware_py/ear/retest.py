@@ -95,7 +95,6 @@ class Retest:
 
 
 def retest_of(estimator: ThresholdEstimator, levels: Levels) -> Retest | None:
-    """Return the retest of an ear; None if its frequency has no threshold within the limits."""
     frequency_hz = levels.route.kind.familiar_hz
     mean_db_hl, sd_db = (each.item() for each in estimator.threshold([frequency_hz]))
     if levels.side(frequency_hz, mean_db_hl) != Outcome.MEASURED:

@@ -100,14 +100,12 @@ class ThresholdEstimates:
         return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
 
     def bands(self, frequencies_hz: Iterable[float]) -> tuple[list[float], list[float]]:
-        """Return the lower and upper ends of the bands of frequencies that are looked at."""
         ends_db_hl = self.estimator.threshold_band([*self._looked_at], BAND_PROBABILITY)
         low_db_hl, high_db_hl = (each.tolist() for each in ends_db_hl)
         places = [self._looked_at[f] for f in frequencies_hz]
         return [low_db_hl[place] for place in places], [high_db_hl[place] for place in places]
 
     def widest(self) -> Estimate:
-        """Return the estimate with the widest band for its frequency, of those looked at."""
         return max(self.deciding_estimates(), key=self.width_of_wanted)
 
     def deciding_estimates(self) -> list[Estimate]:
@@ -137,7 +135,6 @@ class ThresholdEstimates:
         return factor * self._settings.wanted_half_width_db(self.levels.route.kind, frequency_hz)
 
     def settled_hz(self) -> list[float]:
-        """Return the frequencies of a next tone that are known well enough to end the ear."""
         candidates_hz = self.estimator.candidate_frequencies_hz
         return [
             f
@@ -149,10 +146,7 @@ class ThresholdEstimates:
         return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
 
     def common_mark(self) -> Outcome | None:
-        """Return the mark of the ear if no threshold lies within the limits, None otherwise.
-
-        A number that was inferred beyond them is none.
-        """
+        """Return the mark of the ear if no threshold, asked or inferred, lies within the limits."""
         estimates = self.estimates()
         for found in ({e.mark for e in estimates}, {e.side for e in estimates}):
             if found <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
@@ -162,10 +156,7 @@ class ThresholdEstimates:
         return None
 
     def common_side(self) -> Outcome | None:
-        """Return on which side of the limits all frequencies lie, None if they differ.
-
-        Of an ear that was silent at the limit again and again the means are sure enough.
-        """
+        """Return on which side of the limits all means lie, None if they differ."""
         mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
         sides = {*map(self.levels.side, self.frequencies_hz, mean_db_hl.tolist())}
         return sides.pop() if len(sides) == 1 else None

@@ -50,7 +50,6 @@ class Checks:
 
     @classmethod
     def of(cls, found: EarResult, ear: EarTest, given: AnswersGiven, settings: Settings) -> Self:
-        """Take those of an ear; `found`: its result."""
         attention = ear.attention
         clear = _clear_tones(found, ear, given)
         modelled = attention.modelled

@@ -99,7 +99,6 @@ class AgeNorm:
         return Usual((low, middle, high), share)
 
     def lines(self, below_db: float) -> dict[str, Any]:
-        """Return the norm as an audiogram draws it, so much lower."""
         spread_hz, (low, median, high) = self.spread_frequencies_hz, SHOWN_SDS
         return {
             "median": self._line(self.frequencies_hz, median, below_db),
@@ -154,7 +153,6 @@ class NoNorm(StrEnum):
 
 
 def norm_for(result: SessionResult, person: Person, *, nominal: bool) -> AgeNorm | NoNorm:
-    """Return the age norm of a result as it may be told, or why there is none."""
     if nominal:
         return NoNorm.NOMINAL
     if not any(map(may_conclude, result.ears)):

@@ -22,7 +22,6 @@ def asymmetry_row(found: Asymmetry) -> Row:
 
 
 def criteria_rows(found: Iterable[Asymmetry]) -> Iterator[Row]:
-    """Say which criteria of which sources are met."""
     by_source: dict[str, list[Criterion]] = {}
     for criterion in dict.fromkeys(each for one in found for each in one.criteria):
         by_source.setdefault(criterion.source, []).append(criterion)
@@ -31,7 +30,6 @@ def criteria_rows(found: Iterable[Asymmetry]) -> Iterator[Row]:
 
 
 def _about(found: Asymmetry) -> Row:
-    """Say what is known of the type of loss, which the sources mean."""
     if found.bone_hz:
         return row("asymmetry-by-bone", frequencies_hz=found.bone_hz)
     if found.may_be_conductive and found.loss == "sensorineural":

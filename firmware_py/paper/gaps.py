@@ -18,7 +18,6 @@ GapsRecord = Mapping[str, Any]  # the gaps of an ear, as `EarGaps.to_record` tel
 
 
 def loss_rows(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
-    """Say which type the loss of each ear is by its air-bone gap."""
     for found in gaps:
         loss, mean = row(f"loss-{found['loss']}"), found["mean"]
         if found["loss_is_probable"]:
@@ -53,7 +52,6 @@ def missing_rows(source: Source) -> Iterator[Row]:
 
 
 def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
-    """Say which gaps want an examination, and which cannot be."""
     found = [*gaps]
     for gap in found:
         ear = gap["ear"]
@@ -68,12 +66,10 @@ def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
 
 
 def gap_rule(source: Source) -> Row | None:
-    """Return the rule by which the types of loss are."""
     return row("gap-rule", source=TYPE_SOURCE) if source.gaps else None
 
 
 def gap_tables(source: Source) -> list[Table]:
-    """Return the gaps of each ear, with a column a frequency."""
     return [_gap_table(ear) for ear in source.gaps if ear.gaps]
 
 

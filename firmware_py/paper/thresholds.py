@@ -34,7 +34,6 @@ ANSWERS: Final = {"heard": True, "unsure": None, "not-heard": False}
 
 
 def ear_sentence(source: Source, ear: EarResult) -> Row:
-    """Return the sentence that says what came of an ear."""
     return row("ear-sentence", ear=str(ear.route), parts=_parts(source, ear))
 
 
@@ -84,7 +83,6 @@ def _is_wide(source: Source, ear: EarResult, found: ThresholdResult) -> bool:
 
 
 def threshold_tables(source: Source) -> list[Table]:
-    """Return levels and bands of each ear, with the masking noise, and what was confirmed."""
     return [_thresholds(source, ear) for ear in source.ears if has_thresholds(ear)]
 
 
@@ -135,7 +133,6 @@ def _confirmed_cell(again: ConfirmedThreshold | None) -> Row:
 
 
 def legend_of(source: Source) -> Iterator[Mark]:
-    """Return the marks of the audiograms, by name, each with what it means."""
     ears = [ear for ear in source.ears if has_thresholds(ear)]
     if ears:
         yield from _symbols(source, ears)

@@ -63,7 +63,6 @@ def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) 
 
 
 def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
-    """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
         return Verdict.NOT_TESTED, failed
     doubts = [*_doubted_stories(ear)]

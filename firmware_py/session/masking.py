@@ -116,7 +116,6 @@ class Threshold:
 
     @property
     def gap_db(self) -> float:
-        """Return the air-bone gap that is reckoned with."""
         if self.bone_low_db_hl is None:
             return AIR_BONE_GAP_DB
         return min(max(self.mean_db_hl - self.cochlea_db_hl, 0.0), GAP_MAX_DB)

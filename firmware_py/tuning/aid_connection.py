@@ -9,26 +9,17 @@ from firmware_py.platform.ports import Port, PortError
 
 
 class AidConnection:
-    """The connection to the hearing aid.
-
-    Parameters
-    ----------
-    port : Port
-        Not yet open.
-    clock : SteadyClock
-        That of the wire is never faster than real.
-    """
+    """The connection to the hearing aid by a port that is not open yet."""
 
     def __init__(self, port: Port, clock: SteadyClock) -> None:
         self.port = port
         self.client = AidClient()
         self.greeted: AidGreeted | None = None  # by the one that answers now
         self.why = "it was not reached yet"  # it does not answer
-        self._clock = clock.of_wire()
+        self._clock = clock.of_wire()  # never faster than real
         self._reopening = Reopening(port, clock)
 
     def receive(self) -> list[AidNotice]:
-        """Take in what has come; open a lost port again if it is time."""
         if self._reopening.try_again():
             self.client.connect()
         try:
@@ -49,14 +40,12 @@ class AidConnection:
         return []
 
     def seconds_to_wait(self) -> float | None:
-        """Return how long nothing has to be looked after, None for any time."""
         deadline_us = self.client.next_deadline_us()
         if deadline_us is None or not self.port.is_open:
             return None
         return self._clock.seconds_until(deadline_us)
 
     def close(self, *, stop: bool = True) -> None:
-        """Close the port; `stop`: have the aid fall silent, as far as it can still be told."""
         if stop and self.client.connected and not self.client.busy:
             self.client.stop()
             with suppress(PortError):

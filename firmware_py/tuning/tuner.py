@@ -37,15 +37,7 @@ NO_AID: Final = "the hearing aid does not answer"
 
 
 class Tuner(Driver[TuningHeader, Tuning]):
-    """Runs tunings, one after the other.
-
-    Parameters
-    ----------
-    data, client, clock, tell, resume_within_s, ahead
-        As of `Driver`.
-    aid : Port
-        The port of the hearing aid, not yet open.
-    """
+    """Runs tunings, one after the other; `aid`: its port, not open yet; all else as of `Driver`."""
 
     HEADER = TuningHeader
     FOREIGN = Code.FOREIGN_AID
@@ -66,18 +58,13 @@ class Tuner(Driver[TuningHeader, Tuning]):
 
     @property
     def ports(self) -> list[Port]:
-        """Return the port of the hearing aid."""
         return [self.aid.port]
 
     def begin(self, settings: TuningSettings, identifier: str | None) -> None:
         """Start a tuning; the aid answers.
 
-        Raises
-        ------
-        JournalError
-            If its journal cannot be written.
-        DataDirectoryError
-            If the data directory cannot be read any more, or the disk has too little room.
+        Raise `JournalError` if its journal cannot be written, and `DataDirectoryError` if the data
+        directory cannot be read any more, or the disk has too little room.
         """
         assert self.aid.greeted is not None
         self._data.require_room(room_on_disk.of_tuning(settings))
@@ -132,20 +119,17 @@ class Tuner(Driver[TuningHeader, Tuning]):
             self.feed(AidLost(self.foreign))
 
     def advance(self) -> None:
-        """Take in what the aid told, and that time has passed."""
         for notice in self.aid.receive():
             self._aid_told(notice)
         super().advance()
 
     def seconds_to_wait(self) -> float | None:
-        """Return how long nothing has to be done, None for any time."""
         waits = [super().seconds_to_wait(), self.aid.seconds_to_wait()]
         return min((wait for wait in waits if wait is not None), default=None)
 
     # Outputs
 
     def settle(self) -> None:
-        """Put everything on the disk, then do what the tuning wants."""
         super().settle()
         for notice in self.aid.send():
             self._aid_told(notice)
@@ -155,7 +139,6 @@ class Tuner(Driver[TuningHeader, Tuning]):
             self.aid.client.stop()
 
     def close(self) -> None:
-        """Leave a running tuning as it is; it is gone on with at the next start."""
         super().close()
         self.aid.close(stop=not self.foreign)
 
@@ -172,10 +155,7 @@ class Tuner(Driver[TuningHeader, Tuning]):
                 super()._do(action)
 
     def _do_at(self, action: PlaySpeech | UseSetting | SettingTold) -> None:
-        """Do what is done at a setting; one that the aid does not allow ends the tuning.
-
-        After its end such a setting is neither used nor told.
-        """
+        """Do what is done at a setting; one that the aid does not allow ends the tuning."""
         assert self.session is not None
         assert self.aid.greeted is not None
         client, setting = self.aid.client, _setting(action)
