@@ -40,20 +40,6 @@ def test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side() -> None:
         assert found.mean_db_hl == 30.0
 
 
-def test_neighbours_are_the_next_that_were_asked() -> None:
-    found = suppose([
-        estimate(250, MEASURED, -60.0),
-        estimate(500, Outcome.NO_RESPONSE, 54.0),
-        estimate(750, INFERRED, 30.0),
-        estimate(1000, INFERRED, 30.0),
-        estimate(1500, Outcome.HEARS_ALL, 30.0),
-    ])  # fmt: skip
-
-    for each in found[2:4]:
-        assert each.low_db_hl == 20.0
-        assert each.high_db_hl == pytest.approx(30.0 + 8.0 + 20.0)
-
-
 MARKS = st.sampled_from([
     MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE, INFERRED, INFERRED,
 ])  # fmt: skip

@@ -16,7 +16,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.randomness import uniform
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
@@ -32,8 +32,6 @@ from tests.session.driver import (
     flat,
     marks,
     run_left_ear,
-    run_to_end,
-    two_ears,
 )
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
@@ -126,16 +124,6 @@ def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
         assert {found[f] for f in asked_hz} <= ASKED
 
 
-def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> None:
-    driver = run_to_end(Settings(), two_ears(right=10.0, left=75.0))
-    found = driver.ear("left")["thresholds"]
-
-    assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}
-    assert {t["masking"] for t in found if t["mark"] != Outcome.INFERRED} == {MaskingMark.UNCERTAIN}
-    uncertain_hz = [t["frequency_hz"] for t in found if t["mark"] != Outcome.INFERRED]
-    assert driver.result["remarks"][0]["frequencies_hz"] == uncertain_hz
-
-
 @pytest.mark.parametrize("ask_all", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_octave_is_asked_before_an_ear_ends_and_all_with_ask_all(
@@ -158,23 +146,6 @@ def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
     assert Outcome.INFERRED in marks(plain).values()
     assert Outcome.INFERRED not in marks(whole).values()
     assert whole["tones"] <= 60 + ATTENTION_TONES_MAX
-
-
-def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> None:
-    """An ear at its cap has six of them; none is for a narrower band."""
-    driver = run_left_ear(Patient("S2", 1, miss_rate=0.0), conduct="clinical", tones_max=24)
-    told = driver.tells("tone")
-    last = max(n for n, about in enumerate(told) if about["purpose"] == Purpose.RETEST)
-    before, after = told[: last + 1], told[last + 1 :]
-
-    assert driver.ear("left")["why"][0] == {
-        "code": "cap-kept", "tones_max": 24, "tones": 18, "kept": 6,
-    }  # fmt: skip
-    assert 250 not in {about["frequency_hz"] for about in before}
-    assert 250 in {about["frequency_hz"] for about in after}
-    assert all("information_bits" not in about for about in after)
-    assert {about["frequency_hz"] for about in after} <= OCTAVES_HZ
-    assert driver.ear("left")["tones"] <= 24 + ATTENTION_TONES_MAX
 
 
 @pytest.mark.parametrize("heard", [True, False])

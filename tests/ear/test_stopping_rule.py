@@ -8,17 +8,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from firmware_py.ear.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS
-from firmware_py.ear.stopping import LIMIT_TONES
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.session.ear_result import result_of
 from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
-from firmware_py.terms.reasons import as_json
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
@@ -36,8 +33,6 @@ from tests.session.driver import (
     marks,
     numbers,
     run_left_ear,
-    run_to_end,
-    two_ears,
 )
 
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
@@ -102,14 +97,6 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
     assert driver.ear("left")["tones"] < 65
 
 
-def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
-    """At a threshold far beyond the limit the next answer tells nothing, and yet it is asked."""
-    almost_deaf = Ears(lambda ear, frequency_hz: 40.0 if frequency_hz == 1000.0 else 999.0)
-    driver = run_left_ear(almost_deaf, level_max_db_hl=40.0)
-
-    assert "next-answer-tells" not in [each["code"] for each in driver.ear("left")["why"]]
-
-
 @pytest.mark.parametrize("retest", [True, False])
 @pytest.mark.parametrize("tones_max", quick([20, 30, 57], 20))
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
@@ -140,35 +127,6 @@ def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
     before = [play for play in driver.plays if not own or play.number < min(own)]
     checks = driver.left.attention.checks_asked
     assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
-
-
-@dataclass(frozen=True)
-class Contrary(Listener):
-    """Hears the first tones whatever they are, then none, and then perhaps every one again."""
-
-    heard: int
-    again: int
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        return None if self.heard < tone.number <= self.again else REACTION_US
-
-
-@pytest.mark.parametrize("familiar_level_db_hl", [-10.0, 60.0])
-@pytest.mark.parametrize("level_step_db", quick([1.0, 3.4, 4.1], 4.1))
-@pytest.mark.parametrize("heard", quick([0, 1, 4, 99], 0, 4))
-@pytest.mark.parametrize("again", quick([13, 17, 99], 13, 99))
-def test_the_cap_holds_however_long_the_familiarisation(
-    again: int, heard: int, level_step_db: float, familiar_level_db_hl: float
-) -> None:
-    driver = run_left_ear(
-        Contrary(heard, again), tones_max=20, level_step_db=level_step_db, catch_rate=0.0,
-        familiar_level_db_hl=familiar_level_db_hl, **LOUD,
-    )  # fmt: skip
-
-    checks = len(driver.tells("tone", purpose=Purpose.CHECK))
-    assert len(driver.plays) - checks == driver.ear("left")["tones"]
-    # What an ear was asked before nobody listened is asked again, at most twice.
-    assert driver.ear("left")["tones"] <= (1 + CHECKS_MAX) * (20 + ATTENTION_TONES_MAX)
 
 
 COARSE = {"level_step_db": 4.0, "level_max_db_hl": 99.0}  # the limit is no step
@@ -213,14 +171,6 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
         assert found["catch_trials"] >= 3
 
 
-def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_there() -> None:
-    driver = run_left_ear(NeverPresses())
-    at_limit_hz = [play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0]
-
-    assert LIMIT_TONES <= len(at_limit_hz) <= 2 * LIMIT_TONES
-    assert len(set(at_limit_hz)) >= 4
-
-
 def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
     ear = familiar(EarTest(Route("left"), Settings(ears="left")))
     for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
@@ -252,14 +202,6 @@ class But(Listener):
         return usual
 
 
-@pytest.mark.parametrize("accident", quick(range(1, 13), 1, 2, 5, 8, 11))
-def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
-    found = run_left_ear(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
-
-    assert found["outcome"] == Outcome.NO_RESPONSE
-    assert numbers_of_marks(found) <= {*NUMBERS, ("no-response", False)}
-
-
 @pytest.mark.parametrize("threshold_db_hl", [-99.0, 999.0])
 @pytest.mark.parametrize("retest", [True, False])
 @pytest.mark.parametrize("accident", quick(range(1, 25), 1, 15))
@@ -282,18 +224,6 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
         assert inside or len(kinds) > 1
 
 
-def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
-    ear = EarTest(Route("left"), Settings(ears="left", level_max_db_hl=40.0))
-    for frequency_hz in (500.0, 1000.0, 4000.0):
-        take_answer(ear, Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
-
-    found = marks(as_json(result_of(ear)))
-    asked = {found.pop(frequency_hz) for frequency_hz in (500, 1000, 4000)}
-    assert asked <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
-    assert set(found.values()) == {Outcome.INFERRED}
-    assert ear.audiogram.widest().half_width_db > 10.0
-
-
 def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it_ends() -> None:
     """It was never asked at the limit: that it lies beyond is inferred."""
     values = {"level_max_db_hl": 40.0, "tones_min": 1, "stop_half_width_db": 40.0}
@@ -309,26 +239,6 @@ def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it
     found = result_of(ear).thresholds
     assert {each.mark for each in found} == {Outcome.INFERRED}
     assert min(each.threshold_db_hl or 0.0 for each in found) >= 40.0
-
-
-def test_whoever_answers_half_the_silences_is_unreliable() -> None:
-    class Guesses(Ears):
-        def to_silence(self, number: int) -> int | None:
-            return REACTION_US if number % 4 else None
-
-    values = {"conduct": "clinical", "catch_rate": 0.5, "tones_max": 60, "stop_half_width_db": 1.0}
-    found = run_left_ear(Guesses(lambda ear, frequency_hz: 30.0), **values).ear("left")
-
-    assert found["outcome"] == Outcome.UNRELIABLE
-    assert 2 * found["false_alarms"] >= found["catch_trials"] >= 4
-
-
-def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
-    driver = run_to_end(Settings(), two_ears(left=999.0, right=30.0))
-
-    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
-    assert driver.ear("right")["outcome"] == Outcome.MEASURED
-    assert driver.result["remarks"] == []
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,9 @@ from tests.said import reason_words
 from tests.session.driver import (
     REACTION_US,
     Driver,
-    Ears,
     Listener,
     Reaction,
     Tone,
-    replayed,
     run_to_end,
 )
 
@@ -240,14 +238,6 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
     assert noises(shadow) == []
 
 
-def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
-    driver = measure(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
-
-    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
-    assert set(marks(driver, "left").values()) == {MaskingMark.MASKED}
-    assert worst_db(driver, "right", flat(10.0)) < 5.0
-
-
 @pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
     ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
@@ -259,28 +249,6 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
     assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
-
-
-def rising(frequency_hz: float) -> float:
-    return 10.0 + 70.0 * min(max(math.log2(frequency_hz / 500.0) / 3.0, 0.0), 1.0)
-
-
-def falling(frequency_hz: float) -> float:
-    return 90.0 - rising(frequency_hz)
-
-
-def test_each_ear_may_be_the_better_one_somewhere() -> None:
-    """The first is asked again at high frequencies only, the second masked at low ones."""
-    driver = measure(Head(right=rising, left=falling))
-    again = driver.tells("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
-
-    assert worst_db(driver, "right", rising) < 6.0
-    assert worst_db(driver, "left", falling) < 8.0, "what the test promises"
-    assert min(about["frequency_hz"] for about in again) >= 1500.0
-    right, left = marks(driver, "right"), marks(driver, "left")
-    assert {right[f] for f in right if f >= 4000} == {MaskingMark.MASKED}
-    assert {left[f] for f in left if f <= 500} == {MaskingMark.MASKED}
-    assert {right[f] for f in right if f <= 500} == {MaskingMark.NOT_MASKED}
 
 
 @pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 50.0, 80.0], 20.0))
@@ -366,19 +334,6 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
             assert noise.level_db_hl - 40.0 < tone.level_db_hl - masking.AIR_BONE_GAP_DB + 1.0
 
 
-def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
-    """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
-    head = Head(flat(45.0), flat(90.0), right_gap_db=40.0)
-    driver = measure(head, conduct="clinical")
-    found = driver.ear("left")["thresholds"]
-    gaps_db = [t["air_bone_gap_db"] for t in found if t["mark"] == Outcome.MEASURED]
-
-    assert driver.ear("left")["outcome"] == Outcome.MEASURED
-    assert worst_db(driver, "left", flat(90.0)) > 10.0, "the gap was too great"
-    assert len(gaps_db) >= 7
-    assert all(gap_db is not None and gap_db < 40.0 for gap_db in gaps_db)
-
-
 # A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
 BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
 
@@ -399,15 +354,6 @@ def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
     why = as_json(reason(Code.GAP_EXPLAINS, gap_db=min(gaps_db), ear="right"))
     assert remark["why"] == why
     assert set(marks(driver, "right").values()) == {MaskingMark.NOT_MASKED}
-
-
-@pytest.mark.parametrize("worse_db", [0.0, 3.0])
-@pytest.mark.parametrize("level_db_hl", quick([20.0, 45.0, 70.0], 20.0))
-def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
-    """It would take a gap of 35 dB and more, which nearly nobody has."""
-    driver = measure(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
-
-    assert set(marks(driver, "left").values()) == {MaskingMark.NOT_MASKED}
 
 
 def test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best() -> None:
@@ -642,31 +588,6 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
     assert driver.ear("left")["tones_masked"] > 5, "some were allowed"
 
 
-def test_no_noise_is_left_where_none_is_due() -> None:
-    """In an ear that is tested next, or with a tone that needs none."""
-    driver = asymmetric(first_ear="left")
-    ears_with_noise = set()
-    while driver.test.state != "finished":
-        for action in driver.step():
-            if isinstance(action, events.Play):
-                noise = driver.board.noise
-                if noise is not None:
-                    assert (noise.route, noise.number) == (action.route.noise, action.number)
-                    ears_with_noise.add(noise.route.ear)
-
-    assert ears_with_noise == {"right"}
-    assert driver.board.noise is None
-
-
-def test_the_same_events_give_the_same_noise() -> None:
-    driver = measure(Head(rising, falling), conduct="clinical", catch_rate=0.2)
-    actions = replayed(driver.settings, driver.events)
-
-    assert actions == driver.actions
-    assert any(isinstance(action, events.Unmask) for action in actions)
-    assert driver.tells("answer", purpose=Purpose.CATCH)
-
-
 def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -688,19 +609,6 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     assert not looks, "it was looked at before the first pause"
     driver.feed(events.BoardReady(tone_known=False, can_mask=False))
     assert (driver.test.presenter.noise.due, len(looks)) == (None, 1), "it may have none now"
-
-
-def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_more() -> None:
-    """So the shadow of a conductive ear is no ear of its own at one frequency."""
-
-    def threshold_db_hl(ear: str, frequency_hz: float) -> float:
-        shadow_db_hl = 47.0 if frequency_hz > 3500.0 else 57.0
-        return 45.0 if ear == "right" else shadow_db_hl
-
-    driver = run_to_end(Settings(masking="off"), Ears(threshold_db_hl))
-    found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
-    assert max(t["air_bone_gap_db"] for t in found) > masking.GAP_ALSO_DB
-    assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}
 
 
 def test_noise_that_crosses_stays_5_db_below_the_tone_by_bone() -> None:

@@ -117,15 +117,6 @@ def test_an_ear_whose_calibration_reaches_less_is_given_no_more() -> None:
         assert max(levels) == limit_db_hl
 
 
-def test_it_is_played_again_and_again_until_there_is_a_word() -> None:
-    driver = Asked()
-    ear = driver.until_asked()
-    for _ in range(3):
-        driver.run_to_tone()
-
-    assert driver.checks() == [(ear, 40.0)] * 4
-
-
 # The word
 
 
@@ -219,11 +210,6 @@ def test_a_word_that_was_not_asked_for_means_nothing() -> None:
     assert driver.say(LEFT) == []
 
 
-def test_an_ear_that_can_be_named_is_one_of_two_or_unsure() -> None:
-    with pytest.raises(ValueError, match="named is 'both'; allowed are left, right, unsure"):
-        events.EarNamed("both")
-
-
 # Who is asked
 
 
@@ -236,11 +222,6 @@ def test_a_test_of_one_ear_or_a_brisk_one_asks_nothing(values: dict[str, Any]) -
 
     assert driver.tells("tone", purpose=Purpose.CHECK) == []
     assert driver.test.result().which_ear == WhichEar.NOT_ASKED
-
-
-def test_a_clinical_test_asks() -> None:
-    assert Settings(conduct="clinical").ear_check
-    assert not Settings(conduct="clinical", ear_check=False).ear_check
 
 
 def test_its_answers_are_given_to_nobody_else() -> None:
@@ -277,11 +258,3 @@ def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
     assert result.which_ear == WhichEar.CONFIRMED
     assert any(isinstance(action, EarphonesTold) for _, action in test.log) == swapped
     assert poorer_by_20_db(result) == (LEFT if audiogram == "N1,N6" else RIGHT)
-
-
-def test_swapped_earphones_are_silent_where_nobody_asks() -> None:
-    listener = Worn(SimulatedListener(audiogram_named("N1,N6")), swapped=True)
-    result = SimulatedTest(Settings(**BRIEF), listener).run()
-
-    assert poorer_by_20_db(result) == RIGHT
-    assert (result.which_ear, result.verdict) == (WhichEar.NOT_ASKED, Verdict.VALID)
