@@ -92,7 +92,7 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "seven dead zones": _one_kind_of_listener("dead_zones=((3.5, 0.6), (13.0, 0.4))"),
     "nine unusual ears": (Change(f"{INFERENCE}.mixture.population_prior", _ONE_UNUSUAL),),
     # What is found.
-    "inferred bands": (Change(f"{EAR}.inferred_bands", "suppose = list"),),
+    "inferred bands": (Change(f"{EAR}.threshold_estimates", "suppose = list"),),
     "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
     "settled frequencies": (
         Change(f"{EAR}.threshold_estimates", "ThresholdEstimates.settled_hz = lambda self: []"),

@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 
 from firmware_py.findings.rows import Row, row
-from firmware_py.paper import (
-    asymmetries,
-    blocks,
-    conventions,
-    gaps,
-    grades,
-    head,
-    quality,
-    thresholds,
-)
+from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
 from firmware_py.paper.source import Source
 from firmware_py.platform.version import full_version
@@ -70,7 +61,7 @@ def remarks_of(source: Source) -> Iterator[Row]:
     yield from quality.course_rows(source)
     yield from quality.reliability_rows(source)
     yield from (row("remark", of=reason) for reason in source.result.remarks)
-    yield from (row("remark", of=asymmetries.asymmetry_row(each)) for each in source.asymmetries)
+    yield from (row("remark", of=gaps.asymmetry_row(each)) for each in source.asymmetries)
     yield from gaps.gap_remarks(each.to_record() for each in source.gaps)
 
 
@@ -93,7 +84,7 @@ def _details(source: Source) -> Iterator[Section]:
     yield blocks.section(
         "confirmed", row("confirmations"), blocks.rows(conventions.confirmed_rows(source))
     )
-    met = blocks.rows(asymmetries.criteria_rows(source.asymmetries))
+    met = blocks.rows(gaps.criteria_rows(source.asymmetries))
     yield blocks.section("criteria", row("criteria-met"), met)
     yield blocks.section(
         "quality",

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.odd_ears import odd_ear
-from firmware_py.ear.inferred_bands import suppose
-from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.ear.threshold_estimates import Estimate, suppose
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.settings import Settings

@@ -56,9 +56,6 @@ ELSEWHERE: Final[dict[str, str]] = {
     "evidence.PAUSES_PRESSED_SHARE":
         "tests/ear/test_model_checks.py"
         "::test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident",
-    "inferred_bands.EXPECTED_DB":
-        "tests/ear/test_inferred_bands.py"
-        "::test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side",
     "levels.NEAR_OCTAVES":
         "tests/ear/test_level_limits.py::test_an_octave_is_near_and_a_little_more_is_not",
     "listening.DOUBTED":
@@ -166,6 +163,9 @@ ELSEWHERE: Final[dict[str, str]] = {
     "stories.PART_TONES_MIN":
         "tests/inference/test_stories.py"
         "::test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before",
+    "threshold_estimates.EXPECTED_DB":
+        "tests/ear/test_inferred_bands.py"
+        "::test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side",
     "threshold_estimates.ROUGH":
         "tests/ear/test_threshold_estimates.py"
         "::test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl",

@@ -8,7 +8,7 @@ import pytest
 
 from firmware_py.findings.air_bone_gap import LossType, gaps_of
 from firmware_py.findings.asymmetry import Asymmetry, asymmetries, differences
-from firmware_py.paper.asymmetries import asymmetry_row, criteria_rows
+from firmware_py.paper.gaps import asymmetry_row, criteria_rows
 from firmware_py.terms.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
