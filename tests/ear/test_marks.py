@@ -1,34 +1,28 @@
 """What was asked and what was inferred: no mark claims what no tone was asked for."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
-import numpy as np
 import pytest
 
+from device.simulator.audiograms import audiogram_named
+from device.simulator.listener import SimulatedListener
 from firmware_py.ear.caps import ATTENTION_TONES_MAX
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.marks import Marks
 from firmware_py.inference.laplace.standard_audiograms import (
-    FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
-from firmware_py.terms.randomness import uniform
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
 from tests.session.driver import (
-    REACTION_US,
     Driver,
     Listener,
     NeverPresses,
-    Reaction,
-    Tone,
     flat,
     marks,
     run_left_ear,
@@ -41,25 +35,14 @@ ASKED: Final = {
 TWICE_85: Final = [(1000.0, 85.0, False)] * 2
 FLOOR_DB_HL: Final = -10.0
 LIMIT_DB_HL: Final = 100.0
-RESPONSE_STREAM: Final = 78
 NAMES: Final = quick(STANDARD_AUDIOGRAMS_DB_HL, "N4", "S2")
 
 
-@dataclass(frozen=True)
-class Patient(Listener):
-    """An ear of a standard audiogram with a response noise of 2 dB, who misses 1 in 50."""
-
-    name: str
-    seed: int
-    miss_rate: float = 0.02
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        octaves, levels_db_hl = np.log2(FREQUENCIES_HZ), STANDARD_AUDIOGRAMS_DB_HL[self.name]
-        threshold_db_hl = np.interp(math.log2(tone.frequency_hz), octaves, levels_db_hl)
-        chance = [uniform(self.seed, RESPONSE_STREAM, 4 * tone.number + n) for n in range(4)]
-        error_db = 2.0 * 3.0**0.5 * (sum(chance[:3]) * 2.0 - 3.0)  # SD 2 dB
-        heard = tone.level_db_hl >= threshold_db_hl + error_db and chance[3] >= self.miss_rate
-        return REACTION_US if heard else None
+@cache
+def patient(name: str, seed: int, miss_rate: float = 0.02) -> SimulatedListener:
+    """Ears of a standard audiogram, whose listener misses 1 in 50."""
+    ears = audiogram_named(name)
+    return SimulatedListener(ears, lapse_rate=miss_rate, false_alarm_rate=0.0, seed=seed)
 
 
 def tones_near(driver: Driver, ear: str, frequency_hz: float) -> Iterator[tuple[float, Any]]:
@@ -99,7 +82,7 @@ def check_claims(driver: Driver, ear: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", quick([1, 2], 1))
 def test_no_mark_claims_what_no_tone_was_asked_for(seed: int, name: str, ask_all: bool) -> None:
-    driver = run_left_ear(Patient(name, seed), seed=seed, ask_all=ask_all)
+    driver = run_left_ear(patient(name, seed), seed=seed, ask_all=ask_all)
     check_claims(driver, "left")
     found, wanted_db = driver.ear("left"), partial(driver.settings.wanted_half_width_db, BY_AIR)
     ended = found["why"][0]
@@ -129,7 +112,7 @@ def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
 def test_every_octave_is_asked_before_an_ear_ends_and_all_with_ask_all(
     name: str, ask_all: bool
 ) -> None:
-    found = run_left_ear(Patient(name, 3, 0.0), ask_all=ask_all, tones_max=80).ear("left")
+    found = run_left_ear(patient(name, 3, 0.0), ask_all=ask_all, tones_max=80).ear("left")
     asked_hz = AUDIOGRAM_FREQUENCIES_HZ if ask_all else OCTAVES_HZ
 
     assert found["why"][0]["code"] == "narrow-enough"
@@ -140,8 +123,8 @@ def test_every_octave_is_asked_before_an_ear_ends_and_all_with_ask_all(
 def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
     """With bands that never get narrow enough, the last tones before the cap are for that."""
     values = {"stop_half_width_db": 1.0, "tones_max": 60}
-    plain = run_left_ear(Patient("N3", 5, miss_rate=0.0), **values).ear("left")
-    whole = run_left_ear(Patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
+    plain = run_left_ear(patient("N3", 5, miss_rate=0.0), **values).ear("left")
+    whole = run_left_ear(patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
 
     assert Outcome.INFERRED in marks(plain).values()
     assert Outcome.INFERRED not in marks(whole).values()

@@ -11,7 +11,7 @@ from firmware_py.ear.reasons_to_ask import BY_NAME, Bracket, LateStart, Look, Si
 from firmware_py.session.agenda import table_lines
 from firmware_py.terms.outcomes import Why
 from firmware_py.terms.settings import Settings
-from tests.ear.test_marks import Patient
+from tests.ear.test_marks import patient
 from tests.session.driver import Driver, run_to_end
 
 PAGE = Path(__file__).parents[2] / "firmware_py" / "README.md"
@@ -28,7 +28,7 @@ def test_each_has_a_name_of_its_own() -> None:
 
 
 def test_a_late_start_is_looked_for_once() -> None:
-    driver = Driver(Settings(ears="left"), Patient("N3", 1))
+    driver = Driver(Settings(ears="left"), patient("N3", 1))
     (ear,) = driver.test.ears.values()
     ear.do(LookedAt(Why.LATE_START))
     driver.run()
@@ -52,7 +52,7 @@ def test_it_is_asked_when_four_tones_more_are_left_than_that_takes(left: int, as
 
 @pytest.mark.parametrize("conduct", ["brisk", "clinical"])
 def test_every_tone_says_why_it_is_asked(conduct: str) -> None:
-    driver = run_to_end(Settings(conduct=conduct, ears="left"), Patient("N3", 1))
+    driver = run_to_end(Settings(conduct=conduct, ears="left"), patient("N3", 1))
     why = [play.why for play in driver.plays]
 
     assert why == [told["why"] for told in driver.tells("tone")]

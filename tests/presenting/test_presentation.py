@@ -705,14 +705,22 @@ def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int
 
 
 @pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
-@pytest.mark.parametrize("lost_before", [False, True])
-def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_before: bool) -> None:
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [events.BoardDisbelieved()],
+        [events.BoardLost(), events.BoardDisbelieved()],
+        [events.BoardDisbelieved(), events.BoardLost()],
+    ],
+)
+def test_a_tone_of_a_board_that_was_not_believed_comes_again(
+    run: Any, losses: list[events.Event]
+) -> None:
     """Its clock may have jumped within the tone, and the firmware started again since then."""
     driver = Driver(SETTINGS, NeverPresses())
     run(driver)
-    if lost_before:
-        driver.feed(events.BoardLost())
-    driver.feed(events.BoardDisbelieved())
+    for event in losses:
+        driver.feed(event)
     driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
     assert driver.test.state == presenter.PAUSE_BEFORE
 

@@ -1,8 +1,6 @@
 """Masking: the rule by its arithmetic, and tests of people whose ears hear for each other."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -10,6 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from device.simulator.hearing import ear_named
+from device.simulator.listener import SimulatedListener
 from firmware_py.ear.caps import AGAIN_TONES_MAX
 from firmware_py.presenting.presenter import PAUSE_BEFORE
 from firmware_py.session import masking
@@ -26,67 +28,38 @@ from firmware_py.terms.words import say
 from tests.budget import examples, quick
 from tests.said import reason_words
 from tests.session.driver import (
-    REACTION_US,
     Driver,
-    Listener,
-    Reaction,
-    Tone,
     run_to_end,
 )
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 
-Curve = Callable[[float], float]
 
-NEVER_DB_HL: Final = 999.0
+NEVER_DB_HL: Final = math.inf
 MODEST_DB_HL: Final = 62.0  # between the noises that the tones of these tests are given
 
 
 @cache
-def flat(level_db_hl: float) -> Curve:
-    return lambda _frequency_hz: level_db_hl
-
-
-@dataclass(frozen=True)
-class Head(Listener):
-    """Two cochleas with a skull between them; hears with the better one.
-
-    The reference of these tests: powers add in an ear, and what is played to one reaches the other
-    weaker by `through_db`. An air-bone gap is in the way of what comes through the air.
-    """
-
-    right: Curve
-    left: Curve
-    through_db: float = 50.0
-    right_gap_db: float = 0.0
-
-    def to_tone(self, tone: Tone) -> Reaction:
-        own_db = tone.level_db_hl - self._gap_db(tone.ear)
-        heard = own_db >= self._cochlea(tone.ear, tone)
-        crossed = tone.level_db_hl - self.through_db >= self._cochlea(OTHER[tone.ear], tone)
-        return REACTION_US if heard or crossed else None
-
-    def _gap_db(self, ear: str) -> float:
-        return self.right_gap_db if ear == "right" else 0.0
-
-    def _cochlea(self, ear: str, tone: Tone) -> float:
-        threshold_db_hl = (self.right if ear == "right" else self.left)(tone.frequency_hz)
-        gap_db, noise = self._gap_db(ear), tone.noise
-        rest_db_hl = threshold_db_hl - gap_db
-        if noise is None:
-            return rest_db_hl
-        assert noise.frequency_hz == tone.frequency_hz, "the noise is around the tone"
-        way_db = gap_db if noise.ear == ear else self.through_db
-        powers = (10.0 ** (level / 10.0) for level in (rest_db_hl, noise.level_db_hl - way_db))
-        return 10.0 * math.log10(sum(powers))
+def head(
+    right: float, left: float, through_db: float = 50.0, right_gap_db: float = 0.0
+) -> SimulatedListener:
+    """Two flat ears with a skull between them, who answers as they hear."""
+    ears = {"right": Audiogram((1000.0,), (right,)), "left": Audiogram((1000.0,), (left,))}
+    between = Head({"right": right_gap_db}, interaural_attenuation_db=through_db)
+    truths = {ear_named(ear): each for ear, each in ears.items()}
+    return SimulatedListener(truths, 0.01, lapse_rate=0.0, false_alarm_rate=0.0, head=between)
 
 
 @cache
 def measure(
-    head: Head, *, can_mask: bool = True, earphones: masking.Earphones | None = None, **about: Any
+    listener: SimulatedListener,
+    *,
+    can_mask: bool = True,
+    earphones: masking.Earphones | None = None,
+    **about: Any,
 ) -> Driver:
     """A finished test, run once for all who ask; none of them may change it."""
-    return run_to_end(Settings(**about), head, can_mask=can_mask, earphones=earphones)
+    return run_to_end(Settings(**about), listener, can_mask=can_mask, earphones=earphones)
 
 
 def marks(driver: Driver, ear: str) -> dict[int, str]:
@@ -98,9 +71,9 @@ def marks(driver: Driver, ear: str) -> dict[int, str]:
     return {t["frequency_hz"]: t["masking"] for t in asked}
 
 
-def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
-    found = [(t["frequency_hz"], t["threshold_db_hl"]) for t in driver.ear(ear)["thresholds"]]
-    return max(abs(level - truth(f)) for f, level in found if level is not None)
+def worst_db(driver: Driver, ear: str, truth_db_hl: float) -> float:
+    found = [t["threshold_db_hl"] for t in driver.ear(ear)["thresholds"]]
+    return max(abs(level - truth_db_hl) for level in found if level is not None)
 
 
 def noises(driver: Driver) -> list[events.Mask]:
@@ -221,16 +194,15 @@ def test_noise_hides_what_crosses_and_never_the_tone(
 
 # Whole tests
 
-ASYMMETRIC: Final = Head(right=flat(10.0), left=flat(75.0))
+ASYMMETRIC: Final = head(right=10.0, left=75.0)
 
 
 def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
-    head = ASYMMETRIC
-    masked = measure(head)
-    shadow = measure(head, masking="off")
+    masked = measure(ASYMMETRIC)
+    shadow = measure(ASYMMETRIC, masking="off")
 
-    assert worst_db(masked, "left", flat(75.0)) < 5.0
-    assert worst_db(shadow, "left", flat(60.0)) < 5.0, "10 dB HL and 50 dB on the way"
+    assert worst_db(masked, "left", 75.0) < 5.0
+    assert worst_db(shadow, "left", 60.0) < 5.0, "10 dB HL and 50 dB on the way"
     assert set(marks(masked, "left").values()) == {MaskingMark.MASKED}
     assert set(marks(masked, "right").values()) == {MaskingMark.NOT_MASKED}
     assert masked.ear("left")["tones_masked"] > 20
@@ -240,12 +212,12 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
 
 @pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
-    ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
-    driver = measure(Head(ears["right"], ears["left"]), first_ear=poor)
+    ears = {poor: 75.0, OTHER[poor]: 10.0}
+    driver = measure(head(ears["right"], ears["left"]), first_ear=poor)
 
     assert [told["ear"] for told in driver.tells("ear-again")] == [poor]
-    assert worst_db(driver, poor, flat(75.0)) < 5.0
-    assert worst_db(driver, OTHER[poor], flat(10.0)) < 5.0
+    assert worst_db(driver, poor, 75.0) < 5.0
+    assert worst_db(driver, OTHER[poor], 10.0) < 5.0
     assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
     assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
@@ -253,8 +225,8 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
 
 @pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 50.0, 80.0], 20.0))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
-    head = Head(flat(level_db_hl), flat(level_db_hl))
-    plain, automatic = measure(head, masking="off"), measure(head)
+    alike = head(level_db_hl, level_db_hl)
+    plain, automatic = measure(alike, masking="off"), measure(alike)
 
     assert automatic.plays == plain.plays
     assert len(noises(automatic)) <= 2, "with a tone far above both"
@@ -262,10 +234,10 @@ def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db
 
 
 def test_inserts_need_noise_only_at_greater_differences() -> None:
-    head = Head(flat(10.0), flat(36.0), through_db=60.0)
-    unknown = measure(head, conduct="clinical")
+    through_60 = head(10.0, 35.0, through_db=60.0)
+    unknown = measure(through_60, conduct="clinical")
     inserts = measure(
-        head,
+        through_60,
         conduct="clinical",
         earphones=masking.Earphones(lambda f: masking.attenuation_db(masking.INSERT, f)),
     )
@@ -302,7 +274,7 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
 def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
     """Nor is it judged with masking off, as was asked for."""
     alone = measure(ASYMMETRIC, masking="off", ears="left")
-    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
+    good = measure(head(10.0, 20.0), ears="left")
 
     assert set(marks(alone, "left").values()) == {None}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
@@ -319,7 +291,7 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
 
 
 def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
-    driver = measure(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
+    driver = measure(head(35.0, 95.0), level_max_db_hl=90.0)
     tones = {play.number: play for play in driver.plays}
 
     assert len(noises(driver)) > 5
@@ -335,7 +307,7 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
 
 
 # A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
-BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
+BEHIND_A_GAP: Final = head(right=45.0, left=NEVER_DB_HL, right_gap_db=37.0)
 
 
 @pytest.mark.parametrize("without", [{"can_mask": False}, {"masking": "off"}])
@@ -382,7 +354,7 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
 
 @pytest.mark.parametrize("worse_db", quick([15.0, 20.0], 15.0))
 def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
-    driver = measure(Head(flat(45.0), flat(45.0 + worse_db)))
+    driver = measure(head(45.0, 45.0 + worse_db))
     checks = driver.tells("tone", purpose=Purpose.PLATEAU)
     found = driver.ear("left")
 
@@ -393,7 +365,7 @@ def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> 
         t["air_bone_gap_db"] is None or t["air_bone_gap_db"] > masking.GAP_ALSO_DB
         for t in found["thresholds"]
     )
-    assert worst_db(driver, "left", flat(45.0 + worse_db)) < 5.0
+    assert worst_db(driver, "left", 45.0 + worse_db) < 5.0
     numbers = [about["number"] for about in driver.tells("tone", ear="left")]
     counted = len(numbers) - len(checks)
     assert found["tones"] == counted, "what a check is answered changes no threshold"
