@@ -224,10 +224,7 @@ def _curve(
 
 
 def _check_levels(of: _Levels, ear: str, *curves: Curve) -> None:
-    """Check reference, sensitivity and highest level of a route against each other.
-
-    To look at every point is enough: between points the curves are straight.
-    """
+    """Check the levels of a route against each other at all points: between, they are straight."""
     for frequency_hz in sorted({f for curve in curves for f in curve.frequencies_hz}):
         retspl, full_scale, level_max = (curve.at(frequency_hz) for curve in curves)
         place = f"[{ear}.{of.level_max}] {frequency_hz:g} Hz is {level_max:g} {of.unit}"

@@ -112,10 +112,7 @@ class Tuning:
         return waits and self._asked.sound >= 1
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event, and say what to do.
-
-        `now_us`: since the tuning began, microseconds; never less than at the event before.
-        """
+        """Take in one event, and say what to do; `now_us`: since the tuning began, never less."""
         match event:
             case _ if self.state == State.FINISHED:
                 return []

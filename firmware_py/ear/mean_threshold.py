@@ -84,10 +84,7 @@ def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThr
 
 
 def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
-    """Return the mean threshold of an ear whose thresholds are so much higher.
-
-    Limits in it are levels that were played, and stay; so do its grades.
-    """
+    """Return a mean of thresholds so much higher; limits in it, and its grades, stay."""
     if found.pta4 is None:
         return None
     _, constant_db_hl = _bound_of(_four(found))

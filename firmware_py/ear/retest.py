@@ -46,10 +46,7 @@ class Retest:
 
     @property
     def verdict(self) -> str:
-        """Return "doubtful" or "rejected", "" if the threshold came out again.
-
-        A large difference counts only if it is improbable with the noise of this listener.
-        """
+        """Return what `told` has of a doubt, "" if the threshold came out again."""
         told = self.told
         return told if told in ("rejected", "doubtful") else ""
 

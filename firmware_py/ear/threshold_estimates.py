@@ -122,10 +122,7 @@ class ThresholdEstimates:
         return [e for e in known if e.mark == measured or e.side in inside] or known
 
     def silent_up_to_limits_hz(self) -> list[int]:
-        """Return where nothing was heard, if it is certain that all bands which decide lie there.
-
-        Nothing, if one of them does not.
-        """
+        """Return where nothing was heard, if surely all bands which decide lie beyond a limit."""
         deciding = self.deciding_estimates()
         if any(each.side != Outcome.NO_RESPONSE for each in deciding):
             return []

@@ -20,10 +20,7 @@ def counted_purposes(settings: Settings) -> tuple[Purpose, ...]:
 
 
 def set_aside(ear: EarTest, settings: Settings) -> int:
-    """Return how many answers do not count, because the other ear may have given them.
-
-    What was heard by bone behind enough noise counts, and was no answer of this kind.
-    """
+    """Return how many answers do not count, because the other ear may have given them."""
     purposes = counted_purposes(settings)
     kept = set(map(id, ear.observations))
     answers = [each for each in ear.attention.answers if each.presentation.purpose in purposes]

@@ -83,10 +83,7 @@ class AgeNorm:
         return 0.5 * erfc(-sds / sqrt(2.0))
 
     def usual(self, found: ThresholdResult, below_db: float) -> Usual | None:
-        """Return what is usual beside a threshold, which may lie so much below clinical ones.
-
-        None: there is no norm at its frequency.
-        """
+        """Return what is usual beside a threshold, so much below clinical ones; None: no norm."""
         f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
             return None

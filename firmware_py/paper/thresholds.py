@@ -105,10 +105,7 @@ def _thresholds(source: Source, ear: EarResult) -> Table:
 
 
 def masking_levels(source: Source, ear: EarResult) -> dict[int, tuple[float, float]]:
-    """Return the least and the most effective masking level in the other ear, by frequency, dB.
-
-    Of the tones whose answers count; nothing of a session that is not replayed.
-    """
+    """Return the least and most masking of tones that count, by frequency, if it is replayed."""
     if source.given is None:
         return {}
     return source.given.noise_at(ear.route, counted_purposes(source.settings))

@@ -99,10 +99,7 @@ class AnswersGiven:
         )
 
     def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
-        """Return the least and the most effective masking level of tones for these purposes, dB.
-
-        By frequency of the audiogram; one that was asked without noise is not in it.
-        """
+        """Return the least and the most noise with tones for these purposes, by frequency."""
         found: dict[int, tuple[float, float]] = {}
         for each in self.all:
             tone, noise_db = each.presentation, each.noise_db_hl

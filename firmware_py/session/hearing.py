@@ -155,10 +155,7 @@ class HearingTest:
         return self.checking and self.ear.listening.story is None
 
     def takes_word_of(self, by: str) -> bool:
-        """Return whether it helps to know who hears the tones: the listener seems to hear none.
-
-        That nobody does is of use only when it is asked.
-        """
+        """Return whether it helps to know who hears the tones; that nobody does, if it is asked."""
         story = self.ear.listening.story
         silent = self.checking and story is not None and story.story == Story.SILENT
         return self.asks_who_hears or (silent and by != events.NOBODY)

@@ -77,10 +77,7 @@ class Level:
 
     @classmethod
     def mean(cls, levels: Sequence["Level"]) -> Self:
-        """Return the mean: ends and SDs are the means of theirs, and it is open where any is.
-
-        SDs are taken as those of one common error, so that the mean has no smaller one.
-        """
+        """Return the mean, open where any is; SDs are taken as those of one common error."""
         count = len(levels)
         return cls(
             sum(each.low_db for each in levels) / count,

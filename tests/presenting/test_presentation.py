@@ -234,14 +234,6 @@ def test_a_press_in_silence_counts_as_one_whenever_it_is_told(told: str) -> None
     assert driver.test.presenter.silent_time.take() is True
 
 
-@pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
-def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
-    driver = at_the_first_onset()
-    driver.feed(events.TimePassed(), after_us=LATEST_US + slow_us)
-
-    assert answers(press(driver, LATEST_US)) == [True]
-
-
 @pytest.mark.parametrize("conduct", CONDUCTS)
 @pytest.mark.parametrize("wire_us", quick([0, 20 * MS, 700 * MS], 700 * MS))
 def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
