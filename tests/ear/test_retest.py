@@ -1,5 +1,7 @@
 """The retest: one ascent at 1 kHz in steps of 5 dB, and what its difference says."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from firmware_py.ear.levels import Levels, no_limit
@@ -20,7 +22,7 @@ NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, fals
 
 def answered(
     threshold_db_hl: float,
-    answers: list[bool | None],
+    answers: Sequence[bool | None],
     listener: Hyperparameters = QUIET,
     sd_db: float = 3.0,
 ) -> Retest:

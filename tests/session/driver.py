@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
-from device.simulator import listener as listeners
 from device.simulator.hearing import BoardClock, SimulatedTest
-from device.simulator.listener import Ear, Noise, Press
+from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from firmware_py.ear.agenda import Ask
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Highest, no_limit
@@ -75,6 +74,9 @@ class Listener:
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         return None
+
+
+Whoever = Listener | SimulatedListener
 
 
 def _both(reaction: int | tuple[int, int]) -> tuple[int, int]:
@@ -152,7 +154,7 @@ class Driver(SimulatedTest):
     def __init__(
         self,
         settings: Settings | None = None,
-        listener: listeners.Listener | None = None,
+        listener: Whoever | None = None,
         *,
         wire_us: int = 20 * MS,
         highest_db_hl: Highest = no_limit,
@@ -248,7 +250,7 @@ def familiar(ear: EarTest) -> EarTest:
 
 
 @lru_cache(SHARED_MAX)
-def run_to_end(settings: Settings, listener: listeners.Listener, **about: Any) -> Driver:
+def run_to_end(settings: Settings, listener: Whoever, **about: Any) -> Driver:
     """A test that was run to its end, once for all who ask for it."""
     driver = Driver(settings, listener, **about)
     driver.run()
@@ -256,7 +258,7 @@ def run_to_end(settings: Settings, listener: listeners.Listener, **about: Any) -
     return driver
 
 
-def run_left_ear(listener: listeners.Listener, **values: Any) -> Driver:
+def run_left_ear(listener: Whoever, **values: Any) -> Driver:
     return run_to_end(Settings(**{"ears": "left", **values}), listener)
 
 
