@@ -106,20 +106,20 @@ def test_no_remark_says_of_a_measured_ear_what_its_sentence_says(name: str) -> N
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
     session = session_of(BOTH)
 
-    def say_with(frequency_hz: int, half_db: float) -> tuple[float, float | None, list[int] | None]:
+    def say_with(*at_hz: int, half_db: float) -> tuple[float, float | None, list[int] | None]:
         band: dict[str, Any] = {"low_db_hl": 40.0 - half_db, "high_db_hl": 40.0 + half_db}
-        place = ("right", frequency_hz)
         changed = with_thresholds(
-            session, lambda ear, t: replace(t, **band) if (ear, t.frequency_hz) == place else t
+            session, lambda _, t: replace(t, **band) if t.frequency_hz in at_hz else t
         )
         part, _ = sentence(report_of(changed).paper, "right")["parts"]
         return part["half_width_db"], part.get("wanted_db"), part.get("frequencies_hz")
 
-    assert say_with(4000, 6.5) == (6.5, None, None)
-    assert say_with(4000, 6.6) == (6.6, 6.5, [4000])
-    assert say_with(250, 8.125) == (8.1, None, None), "a quarter wider is enough there"
-    assert say_with(250, 8.8) == (8.8, 8.12, [250])
-    assert say_with(1500, 12.0)[0] < 7.0, "it was inferred"
+    assert say_with(4000, half_db=6.5) == (6.5, None, None)
+    assert say_with(4000, half_db=6.6) == (6.6, 6.5, [4000])
+    assert say_with(250, half_db=8.125) == (8.1, None, None), "a quarter wider is enough there"
+    assert say_with(250, half_db=8.8) == (8.8, 8.12, [250])
+    assert say_with(250, 4000, half_db=8.8) == (8.8, 6.5, [250, 4000])
+    assert say_with(1500, half_db=12.0)[0] < 7.0, "it was inferred"
 
 
 @pytest.mark.parametrize("masking", list(MaskingMark))

