@@ -8,17 +8,15 @@ import pytest
 
 from device.simulator.hearing import SimulatedTest
 from firmware_py.ear.mean_threshold import mean_threshold
-from firmware_py.findings.convention import ear_in_convention, in_convention
 from firmware_py.findings.grades import person_grade
 from firmware_py.findings.statements import as_told, so_far
-from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Verdict
+from firmware_py.terms.outcomes import Outcome, Verdict
 from firmware_py.terms.reasons import Code, reason
-from firmware_py.terms.results import CLINICAL_OFFSET_DB, ConfirmedThreshold, SessionResult
+from firmware_py.terms.results import SessionResult
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT, Settings
+from firmware_py.terms.settings import Settings
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from tests.firmware.whole_sessions import a_listener
-from tests.host.journals import BOTH, GOLDEN, session_of
 
 NUMBERS: Final = (
     "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl", "masking",
@@ -101,29 +99,3 @@ def test_a_test_under_way_shows_its_bands_and_is_not_judged() -> None:
     for ear, before in zip(told.ears, recorded.ears, strict=True):
         assert (ear.thresholds, ear.outcome) == (before.thresholds, before.outcome)
         assert not may_conclude(ear)
-
-
-@pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear", "disturbed"])
-def test_in_the_clinical_convention_every_number_is_so_much_higher_and_no_limit_is(
-    name: str,
-) -> None:
-    result = session_of(GOLDEN / f"{name}.journal").result
-    assert in_convention(result, FIFTY_PERCENT) == result
-    clinical = in_convention(result, CLINICAL_ASCENDING)
-    for before, after in zip(result.ears, clinical.ears, strict=True):
-        assert after.clinical_offset_db == before.clinical_offset_db == CLINICAL_OFFSET_DB
-        for old, new in zip(before.thresholds, after.thresholds, strict=True):
-            assert (old.mark, old.limit_db_hl, old.sd_db) == (new.mark, new.limit_db_hl, new.sd_db)
-            if old.mark not in WITH_NUMBERS:
-                assert new == old
-                continue
-            for field in ("threshold_db_hl", "low_db_hl", "high_db_hl"):
-                above_db = getattr(new, field) - getattr(old, field)
-                assert above_db == pytest.approx(before.clinical_offset_db)
-
-
-def test_what_the_classical_rule_confirmed_is_clinical_already() -> None:
-    (ear, _) = session_of(BOTH).result.ears
-    again = (ConfirmedThreshold(1000, 45.0, Outcome.MEASURED, 9),)
-    found = ear_in_convention(replace(ear, confirmed=again), CLINICAL_ASCENDING)
-    assert found.confirmed == again

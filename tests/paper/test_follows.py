@@ -15,7 +15,7 @@ from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.results import ConfirmedThreshold
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFTY_PERCENT, Settings
+from firmware_py.terms.settings import CLINICAL_ASCENDING, Settings
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, session_of
@@ -87,19 +87,6 @@ def test_the_offsets_are_those_of_each_ear_by_air_if_it_was_tested(by_air_too: b
     assert told["code"] == "convention-clinical-rules-ears"
     for each in by_air if by_air_too else others:
         assert told[each.route.ear]["offset_db"] == each.clinical_offset_db
-
-
-def test_grades_and_asymmetry_are_the_same_in_both_conventions() -> None:
-    fifty, clinical = (report_of(a_session(), convention=each).source for each in CONVENTIONS)
-    assert (fifty.convention, clinical.convention) == (FIFTY_PERCENT, CLINICAL_ASCENDING)
-    assert fifty.asymmetries == clinical.asymmetries
-    for below, above in zip(fifty.ears, clinical.ears, strict=True):
-        offset_db = below.clinical_offset_db
-        assert (fifty.below_clinical_db(below), clinical.below_clinical_db(above)) == (offset_db, 0)
-        assert below.pta4 is not None
-        assert above.pta4 is not None
-        assert below.pta4.shares == above.pta4.shares
-        assert above.pta4.level_db_hl - below.pta4.level_db_hl == pytest.approx(offset_db, abs=0.02)
 
 
 # The age norm

@@ -16,7 +16,7 @@ from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.shown_threshold import Kind, as_shown
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, cut, session_of
+from tests.host.journals import BOTH, LEFT_S2, cut, session_of
 from tests.host.reports import (
     blocks,
     cells,
@@ -81,26 +81,6 @@ def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
     )
     assert ("part-unreliable" in by_code) == (outcome == Outcome.UNRELIABLE)
     assert ("part-incomplete" in by_code) == (outcome == Outcome.INCOMPLETE)
-
-
-@pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.journal")))
-def test_no_remark_says_of_a_measured_ear_what_its_sentence_says(name: str) -> None:
-    """The device tells of the band that is widest for its frequency, the sentence of the widest."""
-    report = report_of(session_of(GOLDEN / f"{name}.journal"))
-    ended = [row["ear"] for row in rows_of(report.paper["sections"], "ended-by")]
-    for ear in report.source.ears:
-        if ear.outcome == Outcome.MEASURED:
-            assert str(ear.route) not in ended
-            measured = [t.half_width_db or 0.0 for t in ear.thresholds if t.mark == "measured"]
-            told = [
-                row["half_width_db"]
-                for row in rows_in(sentence(report.paper, str(ear.route)))
-                if "half_width_db" in row
-            ]
-            assert told == [round(max(measured), 1)]
-        else:
-            assert ear.outcome == Outcome.NOT_TESTED
-            assert any(not block["calm"] for block in blocks(report.paper, "alarm"))
 
 
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
