@@ -1,5 +1,7 @@
 """The course of a test: which ear, how each begins and ends, and what the result says."""
 
+from typing import Any
+
 import pytest
 
 from firmware_py.ear.belief import give
@@ -82,25 +84,21 @@ def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct:
 # --- The phases ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("conduct", "told"), [("clinical", 0), ("brisk", 4)])
+@pytest.mark.parametrize(
+    ("values", "told"), [({"conduct": "clinical"}, 0), ({}, 4), ({"profile": "gp-pta-2015"}, 0)]
+)
 def test_the_familiarisation_has_no_catch_trials_and_counts_in_a_brisk_test(
-    conduct: str, told: int
+    values: dict[str, Any], told: int
 ) -> None:
-    driver = Driver(Settings(conduct=conduct, ears="left", catch_rate=0.5), flat(-10.0))
+    """But not of a profile for research."""
+    driver = Driver(Settings(**values, ears="left", catch_rate=0.5), flat(-10.0))
     driver.run_to_tone(Purpose.MEASURE)
+    ear = driver.left
+    counted = [o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]
 
     assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
     assert all(about["number"] > 4 for about in driver.tells("catch"))
-    ear = driver.test.ears[Route("left")]
-    assert ear.tally.tones == 4
-    assert len([o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]) == told
-
-
-def test_the_familiarisation_of_a_profile_for_research_tells_its_estimator_nothing() -> None:
-    driver = Driver(Settings(ears="left", profile="gp-pta-2015"), flat(-10.0))
-    driver.run_to_tone(Purpose.MEASURE)
-
-    assert driver.test.ears[Route("left")].estimator.trial_count == 0
+    assert (ear.tally.tones, len(counted), ear.estimator.trial_count) == (4, told, told)
 
 
 def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() -> None:
