@@ -84,7 +84,10 @@ def test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence(
 
 
 def test_of_who_presses_twice_only_what_is_left_of_a_pause_is_silence() -> None:
-    silent_time = silent()
+    silent_time, other = silent(), silent()
+    other.begin(answered_us=0)
+    other.pass_time(TRIAL_US)
+    assert other.take() is False, "of who does not, all of it is"
     silent_time.begin(answered_us=0)
     assert silent_time.again(1)
     silent_time.begin(answered_us=9_000_000)
