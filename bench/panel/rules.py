@@ -18,7 +18,7 @@ def _without_reason(name: str) -> tuple[Change, ...]:
 def _without_of_session(*names: str) -> tuple[Change, ...]:
     code = (
         "SESSION_REASONS = tuple(each for each in SESSION_REASONS "
-        f"if type(each).__name__ not in {names!r})"
+        f"if each.propose.__name__ not in {names!r})"
     )
     return (Change(f"{SESSION}.agenda", code),)
 
@@ -68,10 +68,10 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
             "EarCheck.under_way = property(lambda self: False, lambda self, value: None)",
         ),
     ),
-    "behind-noise": _without_of_session("BehindNoise"),
-    "asked-again": _without_of_session("AskedAgain", "AskedAgainElsewhere"),
-    "more-noise": _without_of_session("MoreNoise"),
-    "who-hears": _without_of_session("WhoHearsBeforeBone", "WhoHears"),
+    "behind-noise": _without_of_session("behind_noise"),
+    "asked-again": _without_of_session("asked_again", "asked_again_elsewhere"),
+    "more-noise": _without_of_session("more_noise"),
+    "who-hears": _without_of_session("who_hears_before_bone", "who_hears"),
     # What is believed of the listener.
     **{f"story {name}": _without_story(name) for name in ("silent", "pressing", "unrelated")},
     "story changed": (
@@ -92,7 +92,7 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "seven dead zones": _one_kind_of_listener("dead_zones=((3.5, 0.6), (13.0, 0.4))"),
     "nine unusual ears": (Change(f"{INFERENCE}.mixture.population_prior", _ONE_UNUSUAL),),
     # What is found.
-    "inferred bands": (Change(f"{EAR}.inferred_bands", "suppose = list"),),
+    "inferred bands": (Change(f"{EAR}.threshold_estimates", "suppose = list"),),
     "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
     "settled frequencies": (
         Change(f"{EAR}.threshold_estimates", "ThresholdEstimates.settled_hz = lambda self: []"),

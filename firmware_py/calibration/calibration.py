@@ -27,13 +27,7 @@ class Curve:
     levels_db: tuple[float, ...]  # one for each frequency, dB, of what the curve is of
 
     def at(self, frequency_hz: float) -> float:
-        """Return the level at a frequency.
-
-        Raises
-        ------
-        ValueError
-            If it lies outside the first and last point.
-        """
+        """Return the level; raise a `ValueError` outside the first and the last point."""
         low_hz, high_hz = self.frequencies_hz[0], self.frequencies_hz[-1]
         if not low_hz <= frequency_hz <= high_hz:
             raise ValueError(
@@ -59,10 +53,7 @@ NOISE_CORRECTION: Final = Curve(
 
 @dataclass(frozen=True)
 class Calibration:
-    """The levels of a tone generator with its earphones, as somebody measured them.
-
-    `read_calibration` and `calibration_from` make it, and check it first.
-    """
+    """The levels of a tone generator with its earphones, as measured, and checked by `file.py`."""
 
     content: dict[str, Any]  # all that its file says, as JSON values; dates are ISO 8601
     # `date`, `due`: when it was made, and the last day on which it holds
@@ -77,7 +68,6 @@ class Calibration:
 
     @property
     def board_serial(self) -> str:
-        """Return the serial number of the tone generator that was measured."""
         return str(self.content["calibration"]["tone_generator_serial"])
 
     @property
@@ -95,7 +85,6 @@ class Calibration:
         return math.floor(level_dbfs * _HUNDREDTHS + ROUNDING_DB) / _HUNDREDTHS
 
     def has(self, route: Route) -> bool:
-        """Return whether it was measured by this route."""
         return route in self.sensitivity_db_spl
 
     def lacks(self, route: Route) -> str:
@@ -104,7 +93,6 @@ class Calibration:
         return f"the calibration has no levels of the {route.words}{why}"
 
     def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
-        """Return the highest level that can be reached, whole dB HL; none by a route it lacks."""
         if not self.has(route):
             return -math.inf
         level_max_db_spl = self.level_max_db_spl[route].at(frequency_hz)

@@ -75,14 +75,7 @@ class CalibrationError(ValueError):
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read a calibration file, TOML.
-
-    Raises
-    ------
-    CalibrationError
-        If the file cannot be read or is not allowed; the message names file, key, value, and what
-        is allowed.
-    """
+    """Read a calibration file, TOML, or raise a `CalibrationError` that names file and key."""
     try:
         content = read_toml(path, FILE_BYTES_MAX)
     except TomlFileError as error:
@@ -99,13 +92,7 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def calibration_from(content: dict[str, Any]) -> Calibration:
-    """Return the calibration that a file, or a journal's header, has; check all of it.
-
-    Raises
-    ------
-    CalibrationError
-        If something is missing, unknown or not allowed; the message names table, key and value.
-    """
+    """Return the checked calibration of a file or a journal's header; raise `CalibrationError`."""
     of_bone = (VIBRATOR, *OF_BONE) if {VIBRATOR, *OF_BONE} & content.keys() else ()
     _check_keys("", content, ("format", "calibration", "transducer", *SECTIONS, *of_bone))
     if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
@@ -118,7 +105,7 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     for name, table in (("calibration", about), ("transducer", transducer)):
         for key in TEXTS[name]:
             check_text(f"[{name}] {key}", table[key])
-    date, due = (_date(f"[calibration] {key}", about[key]) for key in _DATES)
+    date, due = (date_of(f"[calibration] {key}", about[key]) for key in _DATES)
     _check_due(date, due)
     if transducer["kind"] not in KINDS:
         raise CalibrationError(
@@ -145,7 +132,6 @@ def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
 
 
 def _vibrator(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of the vibrator, its texts checked."""
     table = _table("", content, VIBRATOR)
     _check_keys(f"[{VIBRATOR}] ", table, (*VIBRATOR_TEXTS, _FORCE.reference))
     for key in VIBRATOR_TEXTS:
@@ -159,13 +145,7 @@ def _vibrator(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_text(place: str, value: object) -> None:
-    """Refuse what is no text for a calibration file.
-
-    Raises
-    ------
-    CalibrationError
-        The message names the place, the value and what is allowed.
-    """
+    """Refuse, by a `CalibrationError`, what is no text for a calibration file."""
     good = isinstance(value, str) and value.isascii() and value.isprintable()
     if not good or not 0 < len(str(value).strip()) <= len(str(value)) <= TEXT_CHARACTERS_MAX:
         raise CalibrationError(
@@ -190,7 +170,7 @@ def _table(place: str, content: dict[str, Any], name: str) -> dict[str, Any]:
     return table
 
 
-def _date(place: str, value: object) -> datetime.date:
+def date_of(place: str, value: object) -> datetime.date:
     try:
         date = datetime.date.fromisoformat(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -244,10 +224,7 @@ def _curve(
 
 
 def _check_levels(of: _Levels, ear: str, *curves: Curve) -> None:
-    """Check reference, sensitivity and highest level of a route against each other.
-
-    To look at every point is enough: between points the curves are straight.
-    """
+    """Check the levels of a route against each other at all points: between, they are straight."""
     for frequency_hz in sorted({f for curve in curves for f in curve.frequencies_hz}):
         retspl, full_scale, level_max = (curve.at(frequency_hz) for curve in curves)
         place = f"[{ear}.{of.level_max}] {frequency_hz:g} Hz is {level_max:g} {of.unit}"

@@ -12,7 +12,12 @@ from typing import Any, Final, Self
 
 from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import NOISE_CORRECTION, Calibration
-from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
+from firmware_py.calibration.file import (
+    CalibrationError,
+    calibration_from,
+    date_of,
+    read_calibration,
+)
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.session.boards import serial_of
 from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
@@ -78,12 +83,10 @@ class CalibrationInForce:
         return self.calibration.highest_db_hl(route, frequency_hz)
 
     def noise_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
-        """Return what the tone generator is told for noise of an effective masking level."""
         level_db_hl += NOISE_CORRECTION.at(frequency_hz)
         return min(self.level_dbfs(route, frequency_hz, level_db_hl), NOISE_DBFS_MAX)
 
     def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
-        """Return the highest effective masking level that can be reached, whole dB."""
         full_scale_db_hl = -self.level_dbfs(route, frequency_hz, 0.0)
         reach_db_hl = min(
             self.highest_db_hl(route, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX
@@ -97,7 +100,6 @@ class CalibrationInForce:
 
     @property
     def unit(self) -> str:
-        """Return the unit of levels, in English."""
         return NOMINAL_UNIT if self.nominal else DB_HL
 
     def in_unit(self, figures: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +124,6 @@ class CalibrationInForce:
 
     @property
     def about(self) -> Reason:
-        """Return what is to be said beside the state."""
         if self.why is not None:
             return self.why
         if self.calibration is None:
@@ -133,7 +134,6 @@ class CalibrationInForce:
         return reason(Code.CALIBRATED, date=date.isoformat(), due=due.isoformat())
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON values for a journal's header."""
         why = {"why": self.why.to_record()} if self.why else {}
         if self.calibration is None:
             return {"state": self.state, "full_scale_db_hl": self.full_scale_db_hl, **why}
@@ -147,13 +147,7 @@ class CalibrationInForce:
 
     @classmethod
     def from_record(cls, record: object) -> Self:
-        """Return what `as_record` wrote.
-
-        Raises
-        ------
-        CalibrationError
-            If the record is not one of this version.
-        """
+        """Return what `as_record` wrote, or raise a `CalibrationError`."""
         told = record if isinstance(record, dict) else {}
         state = told.get("state")
         try:
@@ -191,12 +185,7 @@ def _full_scale(value: object) -> float:
 
 def _check_judgement(told: CalibrationInForce) -> None:
     """Refuse a state that the calibration had not on the day on which it was judged."""
-    try:
-        day = datetime.date.fromisoformat(told.judged_on)
-    except (TypeError, ValueError):
-        raise CalibrationError(
-            f"its judged_on is {show(told.judged_on)}; allowed is a date such as 2026-01-31"
-        ) from None
+    day = date_of("its judged_on", told.judged_on)
     found = CalibrationOnFile(told.calibration).judge(day)
     if told != found:
         raise CalibrationError(

@@ -31,7 +31,7 @@ def _fit(place: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class TuningSettings:
-    """The settings of one tuning; what is not allowed is refused by a `ResultError`."""
+    """The settings of one tuning, with times of its sounds; a `ResultError` refuses the others."""
 
     # of the aid: what it is fitted with, how far each number of a setting may go there, and the
     # prior SD of what the person may want of it
@@ -58,5 +58,6 @@ class TuningSettings:
 
     @classmethod
     def from_record(cls, record: object) -> Self:
+        """Check what `as_record` wrote, and take it, or raise a `ResultError`."""
         found: Self = record_checks.object_of(cls)("settings", record)
         return found

@@ -71,8 +71,6 @@ class State(StrEnum):
 
 @dataclass
 class _Comparison:
-    """What is compared, and how far it is."""
-
     pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing; None: not drawn yet
     sound: int = 0  # how many of its sounds were before this one
     sound_us: int = 0  # when that began
@@ -114,10 +112,7 @@ class Tuning:
         return waits and self._asked.sound >= 1
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in one event, and say what to do.
-
-        `now_us`: since the tuning began, microseconds; never less than at the event before.
-        """
+        """Take in one event, and say what to do; `now_us`: since the tuning began, never less."""
         match event:
             case _ if self.state == State.FINISHED:
                 return []

@@ -30,10 +30,7 @@ class Proposes(Protocol[Known_contra, Step_co]):
 def take_first(
     reasons: Iterable[Proposes[Known, Done]], known: Known, do: Callable[[Done], bool]
 ) -> bool:
-    """Do the steps that are proposed, reason by reason, until one ends the search, as `do` says.
-
-    Return whether one did.
-    """
+    """Do what is proposed, reason by reason, until a step ends the search; return if one did."""
     return any(do(step) for each in reasons for step in each.propose(known))
 
 
@@ -42,10 +39,7 @@ def take_first(
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask, for a reason; `tone`: the frequency and level that it wants, None: it is chosen later.
-
-    This ends the search.
-    """
+    """Ask, for a reason, this tone, or one that is chosen later (None); this ends the search."""
 
     why: Why
     purpose: Purpose
@@ -54,10 +48,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class End:
-    """End the ear, whatever other reasons say; this ends the search.
-
-    `tones`: what was answered after so many tones counts for nothing; None: all counts.
-    """
+    """End the ear, by the answers to so many tones, or to all (None); this ends the search."""
 
     outcome: Outcome
     why: Reasons

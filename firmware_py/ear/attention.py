@@ -83,12 +83,10 @@ class Attention:
         )
 
     def _margin_db(self) -> float:
-        """Return how far above the upper end of a 95 % band a tone is clear."""
         noise_db = self._estimator.hyperparameters.response_noise_db
         return min(CLEAR_NOISES * noise_db, CLEAR_MARGIN_DB_MAX)
 
     def _doubt(self, tones: list[Observation]) -> bool:
-        """Return whether a miss in this session was surprising."""
         if self.doubted or self.clear().missed > 0:
             return True
         expected = self._estimator.answer_probabilities.tolist()
@@ -129,7 +127,6 @@ class Attention:
         return frequency_hz, level_db_hl
 
     def take_check(self, observation: Observation) -> None:
-        """Take the answer to a tone that `next_check` named."""
         self._checks.append(observation)
 
     def _checks_at(self, frequency_hz: float) -> list[Observation]:

@@ -13,7 +13,6 @@ Answer = TypeVar("Answer")
 
 
 def give(estimator: ThresholdEstimator, item: Item) -> None:
-    """Give an answer to an estimator, or whether a pause had a press."""
     if isinstance(item, bool):
         estimator.observe_silence(item)
     elif is_catch(item):
@@ -57,7 +56,6 @@ class Belief:
             self.estimator.expect_listener(evidence.listener)
 
     def suppose(self, evidence: Evidence, ask: Callable[[ThresholdEstimator], Answer]) -> Answer:
-        """Return what the estimator would say of other evidence."""
         kept = self.evidence
         self.take(evidence)
         found = ask(self.estimator)

@@ -30,11 +30,9 @@ class Bracketing:
         self._asked: Counter[int] = Counter()
 
     def count_tone(self, frequency_hz: int) -> None:
-        """Count a tone that `next_tone` named."""
         self._asked[frequency_hz] += 1
 
     def begin_again(self) -> None:
-        """Allow every frequency its tones once more."""
         self._asked.clear()
 
     def tones_missing(self) -> int:

@@ -60,14 +60,12 @@ class CatchTrials:
         self._tones_since += 1
 
     def take_answer(self, heard: bool | None) -> None:
-        """Count a catch trial and its answer; None: the listener was unsure."""
         self.count += 1
         self.false_alarms += heard is True
         self.unsure_alarms += heard is None
         self._tones_since = 0
 
     def forget(self, observations: list[Observation]) -> int:
-        """Forget the catch trials among these; return how many are gone."""
         heard = [o.heard for o in observations if o.presentation.purpose == Purpose.CATCH]
         self.count -= len(heard)
         self.false_alarms -= heard.count(True)
@@ -76,7 +74,6 @@ class CatchTrials:
 
     @property
     def judgeable(self) -> bool:
-        """Return whether there were enough of them to say something about the listener."""
         return self.count >= CATCHES_TO_JUDGE
 
     @property

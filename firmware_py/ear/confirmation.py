@@ -113,6 +113,5 @@ class Confirmation:
         self._number += run.over
 
     def results(self) -> tuple[ConfirmedThreshold, ...]:
-        """Return what was found at the frequencies that were begun."""
         begun = [run.result() for run in self._runs[: self._number + 1]]
         return tuple(result for result in begun if result.tones)

@@ -125,6 +125,5 @@ def end_check(ear: EarTest, passed: bool = False) -> None:
 
 
 def _end_unpassed(ear: EarTest, story: Suspicion, why: Reasons) -> End | None:
-    """Return the end of an ear whose check nobody passed; None: it goes on."""
     last = ear.listening.checks == CHECKS_MAX
     return ear.end_before(story) or (End(Outcome.UNRELIABLE, why) if last else None)

@@ -6,16 +6,7 @@ What comes next is in `course.py`; each part has a file of its own.
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.ear.agenda import (
-    Allow,
-    Ask,
-    Begin,
-    EarStep,
-    End,
-    ExpectChecks,
-    Forget,
-    LookedAt,
-)
+from firmware_py.ear import agenda
 from firmware_py.ear.attention import Attention
 from firmware_py.ear.belief import Belief
 from firmware_py.ear.bracketing import Bracketing
@@ -48,10 +39,7 @@ NORMAL_DB_HL: Final = 20.0  # by air, at all frequencies: no impairment (WHO 202
 class EarTest:
     """The test of one ear by a route; `prior`: in place of the one that is shipped.
 
-    Raises
-    ------
-    SettingError
-        If the estimator does not take these settings, or this person's age or sex.
+    Raise `SettingError` if the estimator does not take these settings, or this person's age or sex.
     """
 
     def __init__(
@@ -79,7 +67,7 @@ class EarTest:
         self.again_hz: tuple[float, ...] = ()  # only near these is asked, again; none: anywhere
         self.looked_at: set[Why] = set()
         # What is asked now, but for silences; None: there is nothing more to present.
-        self.due: Ask | None = Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
+        self.due: agenda.Ask | None = agenda.Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
         self.outcome: Outcome = Outcome.INCOMPLETE  # as far as it is known
         self.why: Reasons = ()
 
@@ -109,7 +97,6 @@ class EarTest:
 
     @property
     def begun(self) -> bool:
-        """Tell if more than the familiarisation was answered."""
         return any(o.presentation.purpose != Purpose.FAMILIARISE for o in self.observations)
 
     @property
@@ -128,10 +115,7 @@ class EarTest:
 
     @property
     def asks_equipment(self) -> bool:
-        """Return whether to ask who hears tones of an ear in which nothing was heard.
-
-        Once: a deaf ear looks like an earphone that is not plugged in, or nobody's ear.
-        """
+        """Return whether to ask, once, who hears tones of an ear in which nothing was heard."""
         return self.over and self.heard_nothing and not self.listening.equipment_asked
 
     @property
@@ -143,32 +127,31 @@ class EarTest:
 
     # What changes it
 
-    def do(self, step: EarStep) -> bool:
-        """Do a step that a reason to ask proposed; return whether it ends the search."""
+    def do(self, step: agenda.EarStep) -> bool:
         match step:
-            case Ask():
+            case agenda.Ask():
                 self.due = step
-            case End(outcome, why, tones):
+            case agenda.End(outcome, why, tones):
                 if tones is not None:
                     self.go_back(tones)
                     self.listening.kept_tones = tones
                 self.outcome, self.why, self.due = outcome, why, None
-            case Forget(answers, why):
+            case agenda.Forget(answers, why):
                 self.attention.forget_by(why, answers)
                 self.forget(answers)
-            case Allow(tones):
+            case agenda.Allow(tones):
                 self.rule.allow(tones)
-            case Begin(Retest() as what):
+            case agenda.Begin(Retest() as what):
                 self.retest = what
-            case Begin(Suspicion() as what):
+            case agenda.Begin(Suspicion() as what):
                 self.listening.begin(what)
-            case LookedAt(why):
+            case agenda.LookedAt(why):
                 self.looked_at.add(why)
-            case ExpectChecks(count):
+            case agenda.ExpectChecks(count):
                 self.attention.checks_expected = count
-        return isinstance(step, Ask | End)
+        return isinstance(step, agenda.Ask | agenda.End)
 
-    def end_before(self, story: Suspicion) -> End | None:
+    def end_before(self, story: Suspicion) -> agenda.End | None:
         """Return the end that the answers before a story were enough for; None: they were not."""
         now = self.evidence
         self.belief.take(now.up_to(story.began))
@@ -177,7 +160,7 @@ class EarTest:
         self.belief.take(now)
         if stop is None or not stop.enough or stop.cap is not None or not complete:
             return None
-        return End(stop.outcome, stop.why, story.began)
+        return agenda.End(stop.outcome, stop.why, story.began)
 
     def observe(self, observation: Observation, pressed: bool | None = None) -> None:
         """Take an answer into account, that to a catch trial or to the retest as well.
@@ -187,7 +170,6 @@ class EarTest:
         self.belief.take(self.evidence.with_answer(observation, pressed))
 
     def count(self, observation: Observation, pressed: bool | None) -> None:
-        """Count an answer, and believe it if it counts there."""
         purpose = observation.presentation.purpose
         if purpose != Purpose.CATCH:
             self.tally.count(observation.heard)
@@ -261,7 +243,7 @@ class EarTest:
             self.belief.take(self.evidence.of_own(own))
         self.forget(observations)
         self.outcome, self.why = Outcome.INCOMPLETE, ()
-        self.due = Ask(Why.MOST_INFORMATIVE, Purpose.MEASURE)
+        self.due = agenda.Ask(Why.MOST_INFORMATIVE, Purpose.MEASURE)
 
     def forget_witness(self) -> None:
         """Take in that somebody sits down anew: what was heard before tells nothing of now."""
@@ -270,12 +252,12 @@ class EarTest:
 
     def begin_equipment_check(self) -> None:
         self.listening.begin_with_equipment()
-        self.due = Ask(Why.WHO_HEARS, Purpose.CHECK)
+        self.due = agenda.Ask(Why.WHO_HEARS, Purpose.CHECK)
 
     def begin_confirmation(self) -> None:
         chosen_hz = self.frequencies_to_confirm_hz
         self.confirmation = Confirmation(chosen_hz, self.estimator, self.levels)
-        self.due = Ask(Why.CONFIRM, Purpose.CONFIRM)
+        self.due = agenda.Ask(Why.CONFIRM, Purpose.CONFIRM)
 
 
 def _estimator(

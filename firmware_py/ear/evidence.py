@@ -29,7 +29,6 @@ class Pauses:
 
     @property
     def inattentive(self) -> bool:
-        """Return whether so many were pressed in that the listener presses without a tone."""
         share = PAUSES_PRESSED_SHARE * self.count
         return self.pressed >= PAUSES_PRESSED_MIN and self.pressed >= share
 
@@ -62,7 +61,6 @@ class Evidence:
 
     @cached_property
     def observations(self) -> list[Observation]:
-        """Return the answers that count, to silences as well."""
         return [*self.of_either, *(e for e in self.given if isinstance(e, Observation))]
 
     @cached_property
@@ -71,7 +69,6 @@ class Evidence:
         return Pauses(len(pressed), sum(pressed))
 
     def with_answer(self, observation: Observation, pressed: bool | None = None) -> Self:
-        """Return it with an answer; `pressed`: in the pauses before it, None: too short to tell."""
         new = (observation,) if pressed is None else (pressed, observation)
         return replace(self, given=(*self.given, *new))
 

@@ -70,7 +70,6 @@ class Levels:
         return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
 
     def within_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return a level, or the softest or the loudest of the test if it lies beyond."""
         return min(max(level_db_hl, self.floor_db_hl), self.limit_db_hl(frequency_hz))
 
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
@@ -100,7 +99,6 @@ class Levels:
             self._last_beside_db_hl = tone.level_db_hl
 
     def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
-        """Return whether a threshold lies within the limits, or beyond which of them."""
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
             return Outcome.NO_RESPONSE
         return Outcome.HEARS_ALL if threshold_db_hl <= self.floor_db_hl else Outcome.MEASURED

@@ -49,7 +49,6 @@ class Check:
         return levels.tone(Purpose.CHECK, self.frequency_hz, self.level_db_hl)
 
     def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
-        """Take an answer; return whether it shows that somebody listens."""
         if self.story is None:
             return False  # who presses is not known: the operator has to say who hears it
         if presentation.purpose == Purpose.CATCH:
@@ -79,16 +78,13 @@ class Listening:
 
     @property
     def story(self) -> Suspicion | None:
-        """Return what the check under way is about; None: there is none."""
         return self.check.story
 
     def _familiar(self, story: Suspicion | None) -> Check:
-        """Return a check with the tone that everybody begins with."""
         familiar_hz = self._levels.route.kind.familiar_hz
         return Check(familiar_hz, self._settings.familiar_level_db_hl, story)
 
     def likely(self) -> Suspicion | None:
-        """Return the story that is likely enough to act on."""
         return self.probable(LIKELY)
 
     def probable(self, least: float) -> Suspicion | None:
@@ -166,12 +162,10 @@ class Listening:
             check.frequency_hz, check.level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
 
     def begin_with_equipment(self) -> None:
-        """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
         self.equipment_asked, self.check = True, self._familiar(None)
         self.why = (reason_by(self._levels.route, Code.WHO_HEARS),)
 
     def end(self) -> Suspicion:
-        """End the check; return the story whose answers are to be asked again."""
         story, self.check.story = self.story, None
         assert story is not None
         return story

@@ -26,7 +26,6 @@ MOVED_DB: Final = 5.0  # of a tone with noise that is missed, above one that was
 
 
 def is_at(frequency_hz: float, tone_hz: float) -> bool:
-    """Return whether a tone was asked at a frequency: within a third of an octave."""
     return frequency_hz / NEAR <= tone_hz <= frequency_hz * NEAR
 
 
@@ -41,7 +40,6 @@ class Marks:
         self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
     def near(self, frequency_hz: float) -> list[Observation]:
-        """Return the tones within a third of an octave of a frequency."""
         low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR  # once, not for each tone
         return [each for each in self._asked if low_hz <= each.presentation.frequency_hz <= high_hz]
 
@@ -54,7 +52,6 @@ class Marks:
         )
 
     def all_heard_at_floor(self) -> Counter[float]:
-        """Return, by frequency, how often the softest tone was heard."""
         return Counter(
             each.presentation.frequency_hz
             for each in self._asked
@@ -80,7 +77,6 @@ class Marks:
     def mark(
         self, frequency_hz: float, side: Outcome, low_db_hl: float, high_db_hl: float
     ) -> Outcome:
-        """Return the mark of a frequency, by its `Estimate.side` and its 95 % band."""
         tones = self.near(frequency_hz)
         above, below = answers_above(tones, low_db_hl), silent_below(tones, high_db_hl)
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
@@ -107,12 +103,10 @@ def silent_below(tones: Sequence[Observation], high_db_hl: float) -> int:
 
 
 def silent_at(tones: Sequence[Observation], limit_db_hl: float) -> int:
-    """Return how often the loudest tone that may be asked was not heard."""
     return sum(o.heard is False and o.presentation.level_db_hl >= limit_db_hl for o in tones)
 
 
 def heard_at(tones: Sequence[Observation], floor_db_hl: float) -> int:
-    """Return how often the softest tone was heard."""
     return sum(o.heard is True and o.presentation.level_db_hl <= floor_db_hl for o in tones)
 
 

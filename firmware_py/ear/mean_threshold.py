@@ -84,10 +84,7 @@ def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThr
 
 
 def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
-    """Return the mean threshold of an ear whose thresholds are so much higher.
-
-    Limits in it are levels that were played, and stay; so do its grades.
-    """
+    """Return a mean of thresholds so much higher; limits in it, and its grades, stay."""
     if found.pta4 is None:
         return None
     _, constant_db_hl = _bound_of(_four(found))
@@ -102,7 +99,6 @@ def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
 
 
 def _part_of(constants: int) -> float:
-    """Return how far the mean moves, where these of the four stay."""
     return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
 
 
@@ -116,7 +112,6 @@ def _within_limits(db_hl: float, found: EarResult) -> float:
 
 
 def outside_hz(found: EarResult) -> list[int]:
-    """Return which of the four frequencies were not in the test."""
     return [f for f in PTA4_FREQUENCIES_HZ if f not in {t.frequency_hz for t in found.thresholds}]
 
 

@@ -58,10 +58,7 @@ class ClearTones:
 
 
 def tones_away(attended: Sequence[float]) -> list[int]:
-    """Return the places of the tones that were answered in runs without attention.
-
-    `attended`: the probability that each answer was given with attention, in their order.
-    """
+    """Return the places of tones in runs without attention, by the probability of it at each."""
     away = [1.0 - each for each in attended]
     found: set[int] = set()
     for begin in range(len(away) - RUN_TONES + 1):

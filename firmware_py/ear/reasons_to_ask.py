@@ -10,16 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
-from firmware_py.ear.agenda import (
-    Allow,
-    Ask,
-    Begin,
-    EarStep,
-    End,
-    ExpectChecks,
-    Forget,
-    LookedAt,
-)
+from firmware_py.ear import agenda
 from firmware_py.ear.bracketing import SAME_TONE_MAX
 from firmware_py.ear.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.ear.confirmation import Confirmation
@@ -35,7 +26,7 @@ from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
 
-Steps = Sequence[EarStep]
+Steps = Sequence[agenda.EarStep]
 
 ASK_ALL_SPARE_TONES: Final = 4  # for answers that were not expected, where all is to be asked
 
@@ -74,11 +65,10 @@ class ReasonToAsk:
         """Return what is to be done for it; nothing: there is no cause."""
         return ()
 
-    def ask(self, tone: tuple[float, float] | None = None) -> Ask:
-        return Ask(self.why, self.purpose, tone)
+    def ask(self, tone: tuple[float, float] | None = None) -> agenda.Ask:
+        return agenda.Ask(self.why, self.purpose, tone)
 
     def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
-        """Return what to present; the objective is that of the most informative tone."""
         return ear.levels.tone(self.purpose, *_wanted_tone(ear))
 
     def take_answer(self, ear: EarTest, observation: Observation) -> None:
@@ -96,7 +86,6 @@ class Phase(ReasonToAsk):
     """A reason that goes on to its end, by a part of the ear that says its tones."""
 
     def part(self, ear: EarTest) -> Familiarisation | Retest | Confirmation | None:
-        """Return that part; None: it has not begun."""
         raise NotImplementedError
 
     def goes_on(self, ear: EarTest) -> bool:
@@ -136,11 +125,11 @@ class StoryInDoubt(ReasonToAsk):
             return ()
         if ear.listening.checks == CHECKS_MAX:
             why = story_reason(story, ear.evidence.tones, ear.route)
-            return (ear.end_before(story) or End(Outcome.UNRELIABLE, (why,)),)
+            return (ear.end_before(story) or agenda.End(Outcome.UNRELIABLE, (why,)),)
         return self.check(story)
 
     def check(self, story: Suspicion) -> Steps:
-        return Begin(story), self.ask()
+        return agenda.Begin(story), self.ask()
 
     def presentation(self, ear: EarTest, _objective: Objective) -> Presentation:
         return ear.listening.check.presentation(ear.levels)
@@ -235,8 +224,10 @@ class LateStart(MostInformative):
         if not look.enough or self.why in look.ear.looked_at:
             return ()
         late = look.ear.listening.late_start()
-        looked = LookedAt(self.why)
-        return (looked, Allow(len(late)), Forget(late, self.why), self.ask()) if late else (looked,)
+        looked = agenda.LookedAt(self.why)
+        if not late:
+            return (looked,)
+        return looked, agenda.Allow(len(late)), agenda.Forget(late, self.why), self.ask()
 
 
 class WithoutAttention(MostInformative):
@@ -252,8 +243,8 @@ class WithoutAttention(MostInformative):
             return ()
         if attention.runs_asked_again == RUNS_AGAIN_MAX:
             count, tones = len(away) + attention.away_tones, ear.tally.tones
-            return (End(Outcome.UNRELIABLE, (reason(Code.AWAY, away=count, tones=tones),)),)
-        return Allow(RUN_AGAIN_TONES), Forget(away, self.why), self.ask()
+            return (agenda.End(Outcome.UNRELIABLE, (reason(Code.AWAY, away=count, tones=tones),)),)
+        return agenda.Allow(RUN_AGAIN_TONES), agenda.Forget(away, self.why), self.ask()
 
 
 class RetestDue(Phase):
@@ -266,7 +257,7 @@ class RetestDue(Phase):
         """Propose it, if its frequency has a threshold within the limits."""
         fits = look.enough and look.ear.rule.retest_fits
         retest = retest_of(look.ear.estimator, look.ear.levels) if fits else None
-        return () if retest is None else (Begin(retest), self.ask())
+        return () if retest is None else (agenda.Begin(retest), self.ask())
 
     def part(self, ear: EarTest) -> Retest | None:
         return ear.retest
@@ -287,7 +278,7 @@ class ClearTone(ReasonToAsk):
             return ()
         wanted = attention.checks_wanted(look.ear.evidence.tones)
         tone = attention.next_check(wanted)
-        return (ExpectChecks(wanted), *([] if tone is None else [self.ask(tone)]))
+        return (agenda.ExpectChecks(wanted), *([] if tone is None else [self.ask(tone)]))
 
     def take_answer(self, ear: EarTest, observation: Observation) -> None:
         ear.attention.take_check(observation)

@@ -46,10 +46,7 @@ class Retest:
 
     @property
     def verdict(self) -> str:
-        """Return "doubtful" or "rejected", "" if the threshold came out again.
-
-        A large difference counts only if it is improbable with the noise of this listener.
-        """
+        """Return what `told` has of a doubt, "" if the threshold came out again."""
         told = self.told
         return told if told in ("rejected", "doubtful") else ""
 
@@ -95,7 +92,6 @@ class Retest:
 
 
 def retest_of(estimator: ThresholdEstimator, levels: Levels) -> Retest | None:
-    """Return the retest of an ear; None if its frequency has no threshold within the limits."""
     frequency_hz = levels.route.kind.familiar_hz
     mean_db_hl, sd_db = (each.item() for each in estimator.threshold([frequency_hz]))
     if levels.side(frequency_hz, mean_db_hl) != Outcome.MEASURED:

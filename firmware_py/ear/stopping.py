@@ -28,7 +28,6 @@ class Tally:
 
     @property
     def answered(self) -> int:
-        """Return how many tones were answered with either button."""
         return self.heard + self.unsure
 
     def count(self, heard: bool | None) -> None:
@@ -83,7 +82,6 @@ class StoppingRule:
         self.cap = None
 
     def retest_is_over(self) -> None:
-        """Free the tones that were kept for it and not needed."""
         self._kept = 0
 
     @property
@@ -105,7 +103,6 @@ class StoppingRule:
         return self._hears_all() and self._catch_trials.count < CATCHES_BEFORE_HEARS_ALL
 
     def judge(self) -> Stop | None:
-        """Return the end of the measurement, None if it goes on."""
         catches = self._catch_trials
         if catches.judgeable and catches.unreliable:
             return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
@@ -182,7 +179,6 @@ class StoppingRule:
         return ()
 
     def _short(self, end: Reason, widest: Estimate) -> Reasons:
-        """Say why the measurement ended short of what was wanted, and what it was short of."""
         wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
         why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
         limits_db_hl = {

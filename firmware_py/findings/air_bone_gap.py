@@ -92,7 +92,6 @@ class Gap:
 
     @property
     def is_denied(self) -> bool:
-        """Return whether there is none."""
         return self.share <= CALLED and self.bound != Bound.AT_LEAST
 
     @property
@@ -295,7 +294,6 @@ def _beyond(bone: EarResult) -> dict[int, Level]:
 
 
 def _gap_between(frequencies_hz: tuple[int, ...], pairs: Sequence[Pair]) -> Gap | None:
-    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
     air, bone = zip(*pairs, strict=True)
     gap = Level.mean(air).minus(Level.mean(bone))
     if gap.bound is None:

@@ -62,7 +62,6 @@ class Criterion:
     groups_hz: Sequence[tuple[int, ...]]
 
     def is_of(self, age_years: float | None) -> bool:
-        """Tell whether its source is about people of this age; of an unknown one it may be."""
         return age_years is None or age_years >= self.from_age_years
 
 

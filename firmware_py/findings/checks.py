@@ -20,10 +20,7 @@ def counted_purposes(settings: Settings) -> tuple[Purpose, ...]:
 
 
 def set_aside(ear: EarTest, settings: Settings) -> int:
-    """Return how many answers do not count, because the other ear may have given them.
-
-    What was heard by bone behind enough noise counts, and was no answer of this kind.
-    """
+    """Return how many answers do not count, because the other ear may have given them."""
     purposes = counted_purposes(settings)
     kept = set(map(id, ear.observations))
     answers = [each for each in ear.attention.answers if each.presentation.purpose in purposes]
@@ -50,7 +47,6 @@ class Checks:
 
     @classmethod
     def of(cls, found: EarResult, ear: EarTest, given: AnswersGiven, settings: Settings) -> Self:
-        """Take those of an ear; `found`: its result."""
         attention = ear.attention
         clear = _clear_tones(found, ear, given)
         modelled = attention.modelled

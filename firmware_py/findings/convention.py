@@ -33,10 +33,7 @@ def in_convention(result: SessionResult, convention: str) -> SessionResult:
 
 
 def ear_in_convention(ear: EarResult, convention: str) -> EarResult:
-    """Return an ear, recorded as 50 % points, in a convention.
-
-    Levels that were played stay: limits, and what the classical rule confirmed.
-    """
+    """Return an ear, recorded as 50 % points, in a convention; levels that were played stay."""
     by_db = shift_db(ear, convention)
     if not by_db:
         return ear

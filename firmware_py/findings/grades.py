@@ -52,7 +52,6 @@ def person_grade(result: SessionResult) -> PersonGrade | None:
 
 
 def _of_better(better: MeanThreshold, worse: MeanThreshold) -> tuple[Bound, list[float]]:
-    """Return what the better ear's grade is, and how likely each grade or a poorer one is."""
     if worse.bound == Bound.AT_MOST:  # so is the better one of both, whatever the other is
         bound = Bound.AT_MOST
         if better.bound == Bound.AT_LEAST:
@@ -68,7 +67,6 @@ def _of_better(better: MeanThreshold, worse: MeanThreshold) -> tuple[Bound, list
 
 
 def _or_poorer(shares: Sequence[float]) -> list[float]:
-    """Return how likely each grade or a poorer one is."""
     return [*accumulate(reversed(shares))][::-1]
 
 

@@ -83,10 +83,7 @@ class AgeNorm:
         return 0.5 * erfc(-sds / sqrt(2.0))
 
     def usual(self, found: ThresholdResult, below_db: float) -> Usual | None:
-        """Return what is usual beside a threshold, which may lie so much below clinical ones.
-
-        None: there is no norm at its frequency.
-        """
+        """Return what is usual beside a threshold, so much below clinical ones; None: no norm."""
         f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
             return None
@@ -99,7 +96,6 @@ class AgeNorm:
         return Usual((low, middle, high), share)
 
     def lines(self, below_db: float) -> dict[str, Any]:
-        """Return the norm as an audiogram draws it, so much lower."""
         spread_hz, (low, median, high) = self.spread_frequencies_hz, SHOWN_SDS
         return {
             "median": self._line(self.frequencies_hz, median, below_db),
@@ -154,7 +150,6 @@ class NoNorm(StrEnum):
 
 
 def norm_for(result: SessionResult, person: Person, *, nominal: bool) -> AgeNorm | NoNorm:
-    """Return the age norm of a result as it may be told, or why there is none."""
     if nominal:
         return NoNorm.NOMINAL
     if not any(map(may_conclude, result.ears)):

@@ -22,10 +22,7 @@ CLINICAL_DIGITS: Final = 2  # of a mean: machines differ in the last bits
 def result_as_json(
     result: SessionResult, settings: Settings, convention: str = FIFTY_PERCENT, *, nominal: bool
 ) -> dict[str, Any]:
-    """Return a result, as it may be told in this convention, with its readings, means and grades.
-
-    `nominal`: there was no calibration.
-    """
+    """Return a result, as told in this convention, with its readings, means and grades."""
     told = result.to_record()
     for ear, found in zip(told["ears"], result.ears, strict=True):
         kind, thresholds = found.route.kind, found.thresholds

@@ -24,7 +24,6 @@ _OF_LIMIT: Final = {
 
 
 def row(code: str, /, **figures: Any) -> Row:
-    """Return a row; numbers are rounded by the names of their figures."""
     return {"code": code, **{name: _figure(name, each) for name, each in figures.items()}}
 
 
@@ -49,10 +48,7 @@ def share_row(share: float | None) -> Row:
 
 
 def level_row(reading: ShownThreshold | None, *, wide: bool = False) -> Row:
-    """Return a threshold in short: its code says whether it is a limit, or was inferred.
-
-    `wide`: its band is wider than was wanted.
-    """
+    """Return a threshold in short: whether it is a limit, was inferred, or is wider than wanted."""
     if reading is None or reading.level_db_hl is None:
         return no_value()
     perhaps = reading.kind == Kind.PERHAPS_ABOVE

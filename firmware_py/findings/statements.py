@@ -29,17 +29,13 @@ def is_final(
 
 
 def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
-    """Return a result as it may be told, without levels that nobody knows.
-
-    `nominal`: there was no calibration.
-    """
+    """Return a result as it may be told, without levels that nobody knows."""
     ears = (_without_guesses(_ear_as_told(ear), settings) for ear in result.ears)
     told = (ear if may_conclude(ear) and not nominal else replace(ear, pta4=None) for ear in ears)
     return _in_unit(replace(result, ears=tuple(told)), nominal=nominal)
 
 
 def _in_unit(result: SessionResult, *, nominal: bool) -> SessionResult:
-    """Have the reasons of a result say the unit of their levels."""
     if not nominal:
         return result
     ears = (
@@ -66,10 +62,7 @@ def told_now(result: SessionResult, settings: Settings, *, nominal: bool) -> Ses
 
 
 def _without_guesses(ear: EarResult, settings: Settings) -> EarResult:
-    """Mark as incomplete the measured thresholds of an ear that its answers say little about.
-
-    One whose test came to its end is left as it is, however wide its bands.
-    """
+    """Mark as incomplete where a test that came to no end says little of a threshold."""
     if ear.outcome != Outcome.INCOMPLETE:
         return ear
     kind = ear.route.kind

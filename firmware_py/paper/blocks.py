@@ -26,20 +26,10 @@ def paper(
     sections: Iterable[Section],
     details: Iterable[Section] = (),
 ) -> Paper:
-    """Return a paper.
+    """Return a paper; sections without a block are left out.
 
-    Parameters
-    ----------
-    title : dict
-        Of the file, for who looks at a list of them.
-    headline, standing : dict
-        What stands above it, and beside that whether it is final.
-    final : bool
-    footer : dict
-    sections : iterable of dict
-        What a clinic files, in order; those without a block are left out.
-    details : iterable of dict
-        The rest, for who asks for it.
+    `title`: of the file, for who looks at a list of them. Beside the `headline` stands whether it
+    is final. `sections`: what a clinic files, in order; `details`: the rest, for who asks for it.
     """
     return {
         "title": title, "headline": headline, "standing": standing, "final": final,
@@ -75,21 +65,16 @@ def to_type(field: str) -> Row:
 
 
 def is_to_type(cell: Cell) -> bool:
-    """Return whether a value is one of `to_type`."""
     return isinstance(cell, dict) and "typed" in cell
 
 
 def audiograms(of: Iterable[tuple[str, Row, Row, Sequence[Row]]]) -> Block:
-    """Return audiograms beside one another: route, title, what it is, and the sentences below.
-
-    What is drawn is the result's, and each renderer's own.
-    """
+    """Return audiograms beside one another: route, title, what it is, and the sentences below."""
     names = ("route", "title", "label", "rows")
     return {"block": "audiograms", "of": [dict(zip(names, each, strict=True)) for each in of]}
 
 
 def figure(name: str, label: Row) -> Block:
-    """Return another drawing, by its name: a renderer is given it."""
     return {"block": "figure", "name": name, "label": label}
 
 
@@ -106,19 +91,11 @@ def table(
     of: str = "",
     main: int = 0,
 ) -> Table:
-    """Return a table for `tables`.
+    """Return a table for `tables`, its rows each a name and cells.
 
-    Parameters
-    ----------
-    caption : dict
-    columns : iterable
-        The head of the names of the rows, and those of the columns, such as frequencies in Hz.
-    rows : iterable of tuple
-        The name of each, and its cells.
-    of : str
-        The route it is of, whose colour it has; "": of none.
-    main : int
-        So many of the first rows are what the table is for; the others stand small.
+    `columns`: the head of the names of the rows, and those of the columns, such as frequencies in
+    Hz. `of`: the route it is of, whose colour it has; "": of none. `main`: so many of the first
+    rows are what the table is for; the others stand small.
     """
     return {
         "caption": caption, "columns": [*columns], "of": of, "main": main,

@@ -43,7 +43,6 @@ def convention_row(source: Source) -> Row | None:
 
 
 def confirmed_rows(source: Source) -> Iterator[Row]:
-    """Say what confirmed thresholds are, and against what those outside their bands are held."""
     ears = [ear for ear in source.ears if has_thresholds(ear) and ear.confirmed]
     if ears:
         yield row("convention-confirmed")
@@ -60,7 +59,6 @@ def confirmed_rows(source: Source) -> Iterator[Row]:
 
 
 def norm_rows(source: Source) -> Iterator[Row]:
-    """Say whom the age norm is about, or why there is none."""
     norm, person = source.norm, source.person
     if not isinstance(norm, AgeNorm):
         figures: Mapping[str, object] = {}
@@ -91,7 +89,6 @@ def norm_lines(source: Source) -> dict[str, Any]:
 
 
 def norm_tables(source: Source) -> list[Table]:
-    """Return what is usual at the age, beside the thresholds of each ear by air."""
     norm = source.norm
     if not isinstance(norm, AgeNorm):
         return []

@@ -1,9 +1,10 @@
-"""The air-bone gaps of ears and the types of their losses, in rows."""
+"""The air-bone gaps of ears, the types of their losses, and how ears differ, in rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE, TYPE_SOURCE, EarGaps, Gap
+from firmware_py.findings.asymmetry import Asymmetry, Criterion, Difference
 from firmware_py.findings.rows import Cell, Row, no_value, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import why_nothing_follows
@@ -18,7 +19,6 @@ GapsRecord = Mapping[str, Any]  # the gaps of an ear, as `EarGaps.to_record` tel
 
 
 def loss_rows(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
-    """Say which type the loss of each ear is by its air-bone gap."""
     for found in gaps:
         loss, mean = row(f"loss-{found['loss']}"), found["mean"]
         if found["loss_is_probable"]:
@@ -53,7 +53,6 @@ def missing_rows(source: Source) -> Iterator[Row]:
 
 
 def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
-    """Say which gaps want an examination, and which cannot be."""
     found = [*gaps]
     for gap in found:
         ear = gap["ear"]
@@ -68,12 +67,10 @@ def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
 
 
 def gap_rule(source: Source) -> Row | None:
-    """Return the rule by which the types of loss are."""
     return row("gap-rule", source=TYPE_SOURCE) if source.gaps else None
 
 
 def gap_tables(source: Source) -> list[Table]:
-    """Return the gaps of each ear, with a column a frequency."""
     return [_gap_table(ear) for ear in source.gaps if ear.gaps]
 
 
@@ -103,3 +100,44 @@ def _gap_band(gap: Gap) -> Row:
 
 def _or_inferred(gap: Gap, told: Row) -> Row:
     return row("inferred", value=told) if gap.inferred_hz else told
+
+
+# By which published criteria the ears differ.
+
+
+def asymmetry_row(found: Asymmetry) -> Row:
+    """Say by how much an ear is worse than the other, and which criteria that meets."""
+    code = "asymmetry" if found.sure else "asymmetry-doubt"
+    told = row("listed", of=map(_difference, found.differences))
+    if found.more:
+        told = row("differences-more", differences=told, count=found.more)
+    return row(
+        "asymmetry-may" if found.may_be_conductive else code,
+        ear=found.ear,
+        differences=told,
+        criteria=[*dict.fromkeys(each.source for each in found.criteria)],
+        about=_about(found),
+    )
+
+
+def criteria_rows(found: Iterable[Asymmetry]) -> Iterator[Row]:
+    by_source: dict[str, list[Criterion]] = {}
+    for criterion in dict.fromkeys(each for one in found for each in one.criteria):
+        by_source.setdefault(criterion.source, []).append(criterion)
+    for source, met in by_source.items():
+        yield row("criteria", source=source, of=[row(each.code) for each in met])
+
+
+def _about(found: Asymmetry) -> Row:
+    if found.bone_hz:
+        return row("asymmetry-by-bone", frequencies_hz=found.bone_hz)
+    if found.may_be_conductive and found.loss == "sensorineural":
+        return row("asymmetry-unknown")  # it was inferred
+    return row(f"asymmetry-{found.loss or 'by-air'}")
+
+
+def _difference(found: Difference) -> Row:
+    at = {"level": found.db, "frequency_hz": found.frequency_hz}
+    if found.at_least:
+        return row("difference-at-least", **at)
+    return row("difference", **at, half=found.half_width_db)

@@ -16,7 +16,6 @@ _BOUND: Final = {Bound.NONE: "", Bound.AT_LEAST: "-at-least", Bound.AT_MOST: "-a
 
 
 def mean_rows(source: Source) -> Iterator[Row]:
-    """Say what PTA4 and grade of each ear are, and the grade of the person."""
     if source.nominal:
         yield row("no-mean-nominal")
         return
@@ -62,12 +61,10 @@ def _level_of_mean(found: MeanThreshold) -> Row:
 
 
 def grade_row(name: str) -> Row:
-    """Return a grade of hearing loss."""
     return row(f"grade-{name.replace(' ', '-')}")
 
 
 def _grades(bound: Bound, shares: Sequence[float]) -> Row:
-    """Return the grades that are named, with their shares; of a bound the one that is sure."""
     said = grades_said(bound, shares)
     if bound == Bound.NONE:
         of = (row("grade-share", grade=grade_row(n), share=share_row(each)) for n, each in said)
@@ -101,7 +98,6 @@ def grade_table(source: Source) -> Table | None:
 
 
 def _with_edges(name: str) -> Row:
-    """Return a grade with the mean thresholds that it is of."""
     edges, place = [*GRADES_DB_HL.values()], [*GRADES_DB_HL].index(name)
     grade = grade_row(name)
     if place == 0:

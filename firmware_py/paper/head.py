@@ -10,34 +10,22 @@ from firmware_py.paper.source import Source
 from firmware_py.platform.own_prior import shorten
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff
-from firmware_py.terms.outcomes import Verdict
-from firmware_py.terms.reasons import Reasons
 from firmware_py.terms.route import BY_BONE, Route
 from firmware_py.terms.settings import BOTH, DEFAULT_PROFILE, NONE, OFF, PAPER_PROFILE
-from firmware_py.terms.verdicts import may_conclude
+from firmware_py.terms.verdicts import Explained, may_conclude
 
 Facts = Iterator[tuple[Row, Cell]]
 SEXES: Final = {"F": "female", "M": "male"}
 
 
-class JudgedEar(Protocol):
+class JudgedEar(Explained, Protocol):
     """An ear, the verdict on its test, and why."""
 
     @property
-    def route(self) -> Route:
-        """Return which it is."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """Return whether there was a test."""
-
-    @property
-    def reasons(self) -> Reasons:
-        """Return why."""
+    def route(self) -> Route: ...
 
 
 def verdict_row(verdict: str) -> Row:
-    """Return a verdict in a word."""
     return row(f"test-{verdict}")
 
 
@@ -47,11 +35,15 @@ def short_verdict(ears: Sequence[JudgedEar]) -> Row:
 
 
 def verdicts_row(by_route: Mapping[str, str]) -> Row:
-    """Return verdicts by route in short."""
-    if len({*by_route.values()}) == 1:
-        return verdict_row(next(iter(by_route.values())))
-    told = (row("of-ear-short", ear=ear, of=verdict_row(each)) for ear, each in by_route.items())
-    return row("joined", parts=told)
+    return _by_ear({ear: verdict_row(verdict) for ear, verdict in by_route.items()})
+
+
+def _by_ear(of: Mapping[str, Row]) -> Row:
+    """Return what is told of each ear, once if it is the same of all."""
+    first, *others = of.values()
+    if all(each == first for each in others):
+        return first
+    return row("joined", parts=[row("of-ear-short", ear=ear, of=each) for ear, each in of.items()])
 
 
 def why_nothing_follows(ear: JudgedEar) -> Row | None:
@@ -213,7 +205,6 @@ def _has_bone(source: Source) -> bool:
 
 
 def state_row(state: str) -> Row:
-    """Return the state of a calibration."""
     return row(f"state-{state.lower()}")
 
 
@@ -257,22 +248,15 @@ def more_facts(source: Source) -> Facts:
 
 
 def _boards(source: Source) -> Row | None:
-    """Return which tone generators there were, ear by ear if they are not the same."""
-    by_ear = {str(ear.route): [*ear.boards] for ear in source.ears}
-    if not any(by_ear.values()):
+    """Return which tone generators there were."""
+    boards = {str(ear.route): [*ear.boards] for ear in source.ears}
+    if not any(boards.values()):
         return None
-    first = next(iter(by_ear.values()))
-    if all(boards == first for boards in by_ear.values()):
-        return row("listed", of=first)
-    told = (
-        row("of-ear-short", ear=ear, of=row("listed", of=boards) if boards else row("unknown"))
-        for ear, boards in by_ear.items()
-    )
-    return row("joined", parts=told)
+    of = {ear: row("listed", of=each) if each else row("unknown") for ear, each in boards.items()}
+    return _by_ear(of)
 
 
 def signature() -> list[tuple[Row, Row | None]]:
-    """Return the lines to sign on."""
     return [
         (row("sign-name"), to_type("tester")),
         (row("sign-date"), None),

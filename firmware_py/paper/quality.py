@@ -36,7 +36,6 @@ def reliability_rows(source: Source) -> Iterator[Row]:
 
 
 def quality_table(source: Source) -> Table:
-    """Return all that is known of it, a column an ear."""
     by_ear = [dict(_quality(source, ear)) for ear in source.ears]
     codes = max(by_ear, key=len)  # what is asked by one route alone is no value by the other
     rows = [(row(code), [each.get(code, no_value()) for each in by_ear]) for code in codes]
@@ -75,7 +74,6 @@ def _tones(ear: EarResult, checks: Checks | None) -> Row:
 
 
 def _silence(ear: EarResult, checks: Checks | None) -> Iterator[Row]:
-    """Return what pauses and catch trials told of presses without a tone."""
     if checks is not None:
         yield from _pauses(checks.pauses_pressed, checks.pauses)
     yield from _catches(*_alarms(ear))
@@ -141,7 +139,6 @@ def course_rows(source: Source) -> Iterator[Row]:
 
 
 def ending_rows(source: Source) -> Iterator[Row]:
-    """Say why ears ended whose bands are said in their sentence."""
     for ear in source.ears:
         if ear.outcome == Outcome.MEASURED and has_thresholds(ear) and (end := _end(ear)):
             yield row("ended-by", ear=str(ear.route), why=end)

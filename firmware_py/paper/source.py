@@ -45,7 +45,6 @@ class Source:
 
     @property
     def person(self) -> Person:
-        """Return who was tested, as far as it may be known."""
         return UNKNOWN if self.locked else self.header.person
 
     @property
@@ -65,7 +64,6 @@ class Source:
 
     @cached_property
     def ears(self) -> list[EarResult]:
-        """Return the ears in the convention, the right one first, as they stand on paper."""
         found = in_convention(self.result, self.convention).ears
         return sorted(found, key=lambda ear: ROUTES.index(ear.route))
 
@@ -85,19 +83,16 @@ class Source:
 
     @cached_property
     def norm(self) -> AgeNorm | NoNorm:
-        """Return the age norm, or why there is none."""
         norm = norm_for(self.result, self.header.person, nominal=self.nominal)
         told = not self.locked or norm in (NoNorm.NOMINAL, NoNorm.VERDICT)
         return norm if told else NoNorm.LOCKED
 
     @cached_property
     def gaps(self) -> list[EarGaps]:
-        """Return the air-bone gaps of the ears with valid tests by air and by bone."""
         return gaps_of(self.result, nominal=self.nominal)
 
     @cached_property
     def asymmetries(self) -> list[Asymmetry]:
-        """Return by which published criteria the ears differ."""
         clinical = in_convention(self.result, CLINICAL_ASCENDING)
         return [] if self.nominal else asymmetries(clinical, self.header.person.age_years)
 

@@ -34,7 +34,6 @@ ANSWERS: Final = {"heard": True, "unsure": None, "not-heard": False}
 
 
 def ear_sentence(source: Source, ear: EarResult) -> Row:
-    """Return the sentence that says what came of an ear."""
     return row("ear-sentence", ear=str(ear.route), parts=_parts(source, ear))
 
 
@@ -84,7 +83,6 @@ def _is_wide(source: Source, ear: EarResult, found: ThresholdResult) -> bool:
 
 
 def threshold_tables(source: Source) -> list[Table]:
-    """Return levels and bands of each ear, with the masking noise, and what was confirmed."""
     return [_thresholds(source, ear) for ear in source.ears if has_thresholds(ear)]
 
 
@@ -107,10 +105,7 @@ def _thresholds(source: Source, ear: EarResult) -> Table:
 
 
 def masking_levels(source: Source, ear: EarResult) -> dict[int, tuple[float, float]]:
-    """Return the least and the most effective masking level in the other ear, by frequency, dB.
-
-    Of the tones whose answers count; nothing of a session that is not replayed.
-    """
+    """Return the least and most masking of tones that count, by frequency, if it is replayed."""
     if source.given is None:
         return {}
     return source.given.noise_at(ear.route, counted_purposes(source.settings))
@@ -135,7 +130,6 @@ def _confirmed_cell(again: ConfirmedThreshold | None) -> Row:
 
 
 def legend_of(source: Source) -> Iterator[Mark]:
-    """Return the marks of the audiograms, by name, each with what it means."""
     ears = [ear for ear in source.ears if has_thresholds(ear)]
     if ears:
         yield from _symbols(source, ears)

@@ -10,12 +10,10 @@ from firmware_py.paper.blocks import Table, table
 
 
 def finding_row(result: TuningResult) -> Row:
-    """Return what was found in a word."""
     return row(f"finding-{result.finding}")
 
 
 def comparisons_row(result: TuningResult) -> Row:
-    """Return what was found, and by how many comparisons."""
     counts = {"comparisons": result.comparisons, "same": result.same}
     return row("finding-value", finding=finding_row(result), **counts)
 
@@ -33,13 +31,8 @@ def setting_table(
 ) -> Table:
     """Return a row for each number of the setting, as a difference from the prescription.
 
-    Parameters
-    ----------
-    result : TuningResult
-    allowed_db : mapping of str to tuple, optional
-        Within which ends each number is of use.
-    truth_db : sequence of float, optional
-        What a simulated person wanted.
+    `allowed_db`: within which ends each number is of use; `truth_db`: what a simulated person
+    wanted.
     """
     known = _is_known(result)
     columns: dict[str, list[Row]] = {

@@ -13,24 +13,20 @@ from firmware_py.terms.words import SENTENCES, Language
 
 @cache
 def paper_sentences() -> Mapping[str, str]:
-    """Return the sentences of rows by their codes."""
     return tomllib.loads((files("firmware_py.paper") / "en.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def english() -> Language:
-    """Return what says papers in English."""
     told = {**SENTENCES, **paper_sentences()}
     return Language({code: readable(sentence) for code, sentence in told.items()})
 
 
 def verdict_lines(ears: Sequence[JudgedEar]) -> list[str]:
-    """Return whether there was a test, which stands above what was found."""
     return [*lines_of([section("verdict", None, *verdict_blocks(ears))])]
 
 
 def lines_of(sections: Iterable[Section]) -> Iterator[str]:
-    """Yield sections of a paper for a console, which draws audiograms itself."""
     language = english()
     for each in sections:
         if each["title"] is not None:

@@ -42,7 +42,6 @@ class ResponseTimes:
 
     @classmethod
     def of(cls, times_ms: Iterable[float | None]) -> Self:
-        """Take those of some answers; None: of one without a press."""
         told = sorted(each for each in times_ms if each is not None)
         if len(told) < 2:
             return cls(len(told), told[0] if told else None, None, None)
@@ -73,7 +72,6 @@ class AnswersGiven:
 
     @property
     def mean_response_ms(self) -> float | None:
-        """Return how long answers to tones took, None without any."""
         times_us = [
             each.response_us
             for each in self.all
@@ -82,7 +80,6 @@ class AnswersGiven:
         return sum(times_us) / len(times_us) / 1000.0 if times_us else None
 
     def response_times(self, route: Route) -> ResponseTimes:
-        """Return how long the answers to the tones of an ear took."""
         return ResponseTimes.of(each.response_ms for each in self._of(route))
 
     def trial_s(self, route: Route) -> float | None:
@@ -96,17 +93,13 @@ class AnswersGiven:
 
     @property
     def masked(self) -> bool:
-        """Return whether any noise was presented with a tone."""
         return any(
             each.noise_db_hl is not None and each.presentation.purpose != Purpose.CATCH
             for each in self.all
         )
 
     def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
-        """Return the least and the most effective masking level of tones for these purposes, dB.
-
-        By frequency of the audiogram; one that was asked without noise is not in it.
-        """
+        """Return the least and the most noise with tones for these purposes, by frequency."""
         found: dict[int, tuple[float, float]] = {}
         for each in self.all:
             tone, noise_db = each.presentation, each.noise_db_hl

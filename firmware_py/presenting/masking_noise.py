@@ -67,10 +67,7 @@ class MaskingNoise:
         return self._needed
 
     def take_refusal(self, number: int, why: Reasons) -> list[Action]:
-        """Go on without noise, and remember that it was missing.
-
-        Nothing of a refused command is done: the noise of the tone before may still play.
-        """
+        """Go on without noise, and remember that; the noise of the tone before may still play."""
         if self.due is None:
             return []
         refusal, *_ = why

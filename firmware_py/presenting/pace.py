@@ -62,7 +62,6 @@ class Pace:
         self._long_waits = 0  # that are left
 
     def pause_us(self, number: int) -> int:
-        """Return the random pause before presentation `number`."""
         s = self._settings
         span_ms = s.pause_ms_max - s.pause_ms_min
         mean_ms = span_ms / PAUSE_MEANS
@@ -71,10 +70,7 @@ class Pace:
         return round(1000 * (s.pause_ms_min + min(waited_ms, span_ms)))
 
     def pause_after_us(self, number: int) -> int:
-        """Return the same after a tone that was not answered in its window.
-
-        Who is slow may answer it in this pause, so it is long until the listener is known.
-        """
+        """Return the same after a tone without an answer: longer while it is open who is slow."""
         pause_us = self.pause_us(number)
         return max(pause_us, self.late_us - self.window_us) if self._unknown else pause_us
 
@@ -106,7 +102,6 @@ class Pace:
         return 0.001 * (s.pause_ms_min + mean_ms)
 
     def take_answer(self, response_us: int) -> None:
-        """Learn from the time of an answer to a tone."""
         # What took longer than a usual window is slow in any case.
         if self._late_may_come and self._count == 0.0 and response_us < self.window_us:
             self._long_waits = self._long_waits or LONG_WAITS
@@ -118,7 +113,6 @@ class Pace:
         self._sum_of_squares += x * x
 
     def take_silence(self) -> None:
-        """Take in that a tone was not answered."""
         self._late_may_come = self._long_waits == 0
         self._long_waits = max(self._long_waits - 1, 0)
 
@@ -129,7 +123,6 @@ class Pace:
 
     @property
     def response_s(self) -> float:
-        """Return the median response time that is expected of this listener."""
         return exp(self._log_mean())
 
     def _log_mean(self) -> float:
@@ -145,7 +138,6 @@ class Pace:
 
     @property
     def window_us(self) -> int:
-        """Return how long after its onset a tone is waited for."""
         shortest_ms = self._settings.window_ms_min
         if self._settings.response_window_ms is not None:
             return 1000 * shortest_ms
@@ -165,7 +157,6 @@ class Pace:
 
     @property
     def pulses(self) -> int:
-        """Return how many pulses of the train end within the window."""
         s = self._settings
         period_ms = s.pulse_on_ms + s.pulse_off_ms
         return min(s.pulses, (self.window_us + 1000 * s.pulse_off_ms) // (1000 * period_ms))

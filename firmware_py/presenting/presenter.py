@@ -130,7 +130,6 @@ class Presenter:
         return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
     def pause(self) -> list[Action]:
-        """Fall silent until `go_on`."""
         if self.state == PAUSED:
             return []
         self.state = PAUSED
@@ -138,7 +137,6 @@ class Presenter:
         return [self._silence(), tells.PauseTold()]
 
     def go_on(self, now_us: int) -> list[Action]:
-        """Begin the presentation again that was under way."""
         self.trial.starts = 0  # a pause is no failure of the board
         return self._pause_again(now_us)
 
@@ -149,7 +147,6 @@ class Presenter:
         return self._silence()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
-        """Take in what the board told, or that time has passed."""
         actions: list[Action] = []
         match event:
             case events.TimePassed():
@@ -262,7 +259,6 @@ class Presenter:
         return [told] if self.state == PAUSE_BEFORE else []
 
     def _early_press(self, now_us: int) -> list[Action]:
-        """Ask the tone again after the first press that was too early; pass over the others."""
         self.silent_time.count_press()
         self.trial.early_presses += 1
         return self._void(now_us, Code.TOO_EARLY) if self.trial.early_presses == 1 else []
@@ -302,7 +298,6 @@ class Presenter:
     # The way of the presentation
 
     def _pause_again(self, now_us: int) -> list[Action]:
-        """Begin the presentation anew, with its noise and its pause."""
         assert self.trial.presentation is not None
         self.silent_time.disturb()
         noise = self.noise.begin(self.trial.number, self.trial.route, self.trial.presentation)

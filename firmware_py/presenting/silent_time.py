@@ -51,10 +51,7 @@ class SilentTime:
         return (self._pressed_twice + 1) * TWICE_USUAL >= self._answers + 2
 
     def again(self, pressed_us: int) -> bool:
-        """Return whether a press at this time of the board belongs to the answer before.
-
-        If so it is counted. If not, it is a press as any other.
-        """
+        """Return whether a press at this time of the board belongs to the answer before."""
         answered_us = self._answered_us
         if answered_us is None or not 0 <= pressed_us - answered_us <= self._pace.again_us:
             return False

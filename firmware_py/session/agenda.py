@@ -5,8 +5,9 @@ the search. They change nothing: what is proposed, `HearingTest` does. A test is
 ends it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from firmware_py.ear.ear import EarTest
@@ -33,8 +34,9 @@ class SessionState:
     def by_air(self) -> list[EarTest]:
         return [ear for ear in self.cross_hearing.ears.values() if not ear.route.by_bone]
 
+    @cached_property
     def asked_again(self) -> tuple[list[Again], Again | None]:
-        """Return which tones are wanted behind noise, and the first route to be asked again.
+        """Which tones are wanted behind noise, and the first route to be asked again.
 
         By air before the tests by bone, and after them. Not between them, for earphones and
         vibrator would be put on once more each.
@@ -115,129 +117,101 @@ def in_place(known: SessionState, route: Route, *steps: Step, noise: bool = Fals
     return steps if known.cross_hearing.placing.is_at(place) else (Wait(place),)
 
 
-class WhichEarIsWhich:
+@dataclass(frozen=True)
+class SessionReason:
+    """Why a session goes on as it does: its words on the developers' page, what it proposes."""
+
+    words: str
+    propose: Callable[[SessionState], Steps]
+
+
+def which_ear_is_which(known: SessionState) -> Steps:
     """In which ear is a clear tone? Before anything else of a test of two ears."""
-
-    words = "`which-ear`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        return (Present(*known.ear_check.tone()),) if known.ear_check.under_way else ()
+    return (Present(*known.ear_check.tone()),) if known.ear_check.under_way else ()
 
 
-class EarByAir:
+def ear_by_air(known: SessionState) -> Steps:
     """It is not over: it asks by its own reasons, below.
 
     One after the other, a check of the listener first; if the better ear is to begin, both are
     familiarised before.
     """
-
-    words = "an ear by air"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        route = next_by_air(known.settings, known.by_air)
-        return () if route is None else in_place(known, route, AskEar(route))
+    route = next_by_air(known.settings, known.by_air)
+    return () if route is None else in_place(known, route, AskEar(route))
 
 
-class BehindNoise:
+def behind_noise(known: SessionState) -> Steps:
     """A threshold by bone may be the other ear's, and no noise is right: one that is enough."""
-
-    words = "`more-noise`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        return _check(known, known.cross_hearing.next_check(by_bone=True))
+    return _check(known, known.cross_hearing.next_check(by_bone=True))
 
 
-class AskedAgain:
+def asked_again(known: SessionState) -> Steps:
     """The other ear may have answered: these tones again, with noise in it."""
-
-    words = "an ear again"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        """Propose what is wanted on the way, and the ear if all is in its place for it."""
-        wanted, again = known.asked_again()
-        steps: list[Step] = [WantBehindNoise(each) for each in wanted]
-        if again is not None:
-            asked = in_place(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
-            steps += () if isinstance(asked[0], Wait) else asked
-        return steps
+    wanted, again = known.asked_again
+    steps: list[Step] = [WantBehindNoise(each) for each in wanted]
+    if again is not None:
+        asked = in_place(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
+        steps += () if isinstance(asked[0], Wait) else asked
+    return steps
 
 
-class AskedAgainElsewhere:
+def asked_again_elsewhere(known: SessionState) -> Steps:
     """The vibrator, or the earphones, are elsewhere: the operator is to put them there first."""
-
-    words = "an ear again, elsewhere"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        _, again = known.asked_again()
-        return () if again is None else in_place(known, again.route, noise=True)
+    _, again = known.asked_again
+    return () if again is None else in_place(known, again.route, noise=True)
 
 
-class MoreNoise:
+def more_noise(known: SessionState) -> Steps:
     """A gap of one ear would explain a threshold of the other: a tone with more noise.
 
     By bone, what is still due behind noise, wherever the vibrator is.
     """
-
-    words = "`more-noise`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        return _check(known, known.cross_hearing.next_check())
+    return _check(known, known.cross_hearing.next_check())
 
 
-class WhoHearsBeforeBone:
+def who_hears_before_bone(known: SessionState) -> Steps:
     """Nothing was heard by air: who hears these tones? Asked while the earphones are on."""
-
-    words = "`who-hears`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        return _who_hears(known, known.by_air) if known.cross_hearing.bone.next_route() else ()
+    return _who_hears(known, known.by_air) if known.cross_hearing.bone.next_route() else ()
 
 
-class EarByBone:
+def ear_by_bone(known: SessionState) -> Steps:
     """It is not over: by its own reasons, that which hears less by air first."""
-
-    words = "an ear by bone"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        route = known.cross_hearing.bone.next_route()
-        return () if route is None else in_place(known, route, AskEar(route))
+    route = known.cross_hearing.bone.next_route()
+    return () if route is None else in_place(known, route, AskEar(route))
 
 
-class ConfirmEar:
+def confirm_ear(known: SessionState) -> Steps:
     """Chosen frequencies of an ear by air once more, by the classical rule."""
-
-    words = "`confirm`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        for ear in known.by_air:
-            if ear.frequencies_to_confirm_hz:
-                return in_place(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
-        return ()
+    for ear in known.by_air:
+        if ear.frequencies_to_confirm_hz:
+            return in_place(known, ear.route, BeginConfirmation(ear.route), AskEar(ear.route))
+    return ()
 
 
-class WhoHears:
+def who_hears(known: SessionState) -> Steps:
     """Nothing was heard: who hears these tones? The operator, the other ear, or nobody."""
-
-    words = "`who-hears`"
-
-    def propose(self, known: SessionState, /) -> Steps:
-        return _who_hears(known, known.cross_hearing.ears.values())
+    return _who_hears(known, known.cross_hearing.ears.values())
 
 
 # The order of a whole test, both ears and routes. What is due behind noise comes before an ear by
 # bone is asked again, and what that leaves for it after: then the vibrator is still there.
 SESSION_REASONS: Final = (
-    WhichEarIsWhich(), EarByAir(), BehindNoise(), AskedAgain(), BehindNoise(),
-    AskedAgainElsewhere(), MoreNoise(), WhoHearsBeforeBone(), EarByBone(), ConfirmEar(), WhoHears(),
-)  # fmt: skip
+    SessionReason("`which-ear`", which_ear_is_which),
+    SessionReason("an ear by air", ear_by_air),
+    SessionReason("`more-noise`", behind_noise),
+    SessionReason("an ear again", asked_again),
+    SessionReason("`more-noise`", behind_noise),
+    SessionReason("an ear again, elsewhere", asked_again_elsewhere),
+    SessionReason("`more-noise`", more_noise),
+    SessionReason("`who-hears`", who_hears_before_bone),
+    SessionReason("an ear by bone", ear_by_bone),
+    SessionReason("`confirm`", confirm_ear),
+    SessionReason("`who-hears`", who_hears),
+)
 
 
 def next_by_air(settings: Settings, tests: Sequence[EarTest]) -> Route | None:
-    """Return the route by air to go on with, None if all are over.
-
-    All are familiarised first if the better one is to begin; then it is one after the other. A
-    check comes before that.
-    """
+    """Return the route by air to go on with, None if all are over; `ear_by_air` says the order."""
     waiting = [ear for ear in tests if not ear.over]
     if not waiting:
         return None
@@ -270,7 +244,7 @@ def table_lines() -> Iterator[str]:
     yield "| what | when, and what is asked |"
     yield "|---|---|"
     for reason in SESSION_REASONS:
-        yield f"| {reason.words} | {about(reason)} |"
-        if isinstance(reason, EarByAir):
+        yield f"| {reason.words} | {about(reason.propose)} |"
+        if reason.propose is ear_by_air:
             for each in (*INTERRUPTS, *REASONS_TO_ASK, SilenceDue()):
                 yield f"| · `{each.why}` | {about(each)} |"

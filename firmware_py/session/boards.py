@@ -32,7 +32,6 @@ class Boards:
 
     @property
     def differ(self) -> bool:
-        """Return whether the ears had different ones."""
         return len({tuple(of_ear) for of_ear in self._by_route.values()}) > 1
 
     def remark(self) -> Reason:

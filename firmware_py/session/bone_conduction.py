@@ -50,10 +50,7 @@ class BoneConduction:
         self.prior: PopulationPrior | None = None  # what people have by air; None: what is shipped
 
     def next_route(self) -> Route | None:
-        """Return the bone test that is under way or next, None if there is none.
-
-        That of the ear which hears less by air comes first: there is more to find.
-        """
+        """Return the test under way or next, of the poorer ear by air first; None: none is."""
         waiting = [e for e in self.tests.values() if not e.over and self._air_known(e.route.ear)]
         begun = [ear.route for ear in waiting if ear.attention.answers]
         others = sorted((ear.route for ear in waiting), key=self._hears_better)

@@ -11,8 +11,7 @@ from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.session import masking
 from firmware_py.session.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB, Threshold
 from firmware_py.session.plateau import CHECK_ABOVE_DB, Check, Plateau, is_clear
-from firmware_py.session.skull import Skull
-from firmware_py.session.way import Again, Verdict, Way
+from firmware_py.session.way import Again, Skull, Verdict, Way
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Why
 from firmware_py.terms.presentation import Cover, Presentation
 from firmware_py.terms.reasons import Code, reason
@@ -80,10 +79,7 @@ class Air(Way):
         return self.skull.bone.of(self.route.noise.ear) is not None
 
     def verdicts(self) -> dict[int, Verdict]:
-        """Say what is sure of each threshold.
-
-        One that the other ear explains with an air-bone gap that people have is uncertain.
-        """
+        """Say what is sure; what a gap of the other ear that people have explains is uncertain."""
         found = self.by_noise()
         for frequency_hz, each in found.items():
             if each.air_bone_gap_db is not None:

@@ -12,8 +12,7 @@ from typing import Final
 from firmware_py.ear.threshold_estimates import Estimate, Unmasked
 from firmware_py.session import masking
 from firmware_py.session.plateau import CHECK_ABOVE_DB, is_clear
-from firmware_py.session.skull import Skull
-from firmware_py.session.way import Again, Way
+from firmware_py.session.way import Again, Skull, Way
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.reasons import Code, reason
@@ -38,18 +37,15 @@ class BehindNoise:
         self._heard: dict[float, list[Observation]] = {}  # of those that are still to be asked
 
     def new_ones(self, tones: Iterable[Presentation | None]) -> tuple[Presentation, ...]:
-        """Return those that were not wanted before."""
         return tuple(each for each in tones if each and each.frequency_hz not in self._wanted)
 
     def want(self, tones: Iterable[Presentation]) -> None:
-        """Have new ones be asked."""
         for tone in tones:
             self._wanted[tone.frequency_hz] = tone
             self._heard[tone.frequency_hz] = []
 
     @property
     def due(self) -> list[Presentation]:
-        """Return what is still to be asked, in order."""
         return [self._wanted[frequency_hz] for frequency_hz in self._heard]
 
     def take_answer(self, tone: Presentation, heard: bool, cover: Cover) -> list[Observation]:
@@ -154,10 +150,7 @@ class Bone(Way):
             self._behind_noise.want(self._behind_noise.new_ones([self._behind(found)]))
 
     def _behind(self, found: Estimate) -> Presentation | None:
-        """Return a tone to be asked behind enough noise, if one that is heard would be this ear's.
-
-        There is no noise of the right level.
-        """
+        """Return a tone behind enough noise, heard by this ear alone, where no noise is right."""
         f, most_db_hl = found.frequency_hz, self.ear.levels.limit_db_hl(found.frequency_hz)
         felt_db_hl = self.route.kind.vibrotactile_db_hl(f)
         wanted_db_hl = math.ceil(found.mean_db_hl + CHECK_ABOVE_DB)
@@ -167,7 +160,6 @@ class Bone(Way):
         return tone if room and self.cover_of_check(tone).noise_db_hl is not None else None
 
     def next_check(self) -> Presentation | None:
-        """Return a tone behind noise that may hide it."""
         ear = self.ear
         room = ear.estimator.trial_count + TIMES <= ear.estimator.max_trials
         if not room or not ear.over or ear.outcome == Outcome.UNRELIABLE:

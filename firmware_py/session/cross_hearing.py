@@ -11,8 +11,7 @@ from typing import Final
 from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
 from firmware_py.session.placing import Placing
-from firmware_py.session.skull import Skull
-from firmware_py.session.way import Again, Way
+from firmware_py.session.way import Again, Skull, Way
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
 from firmware_py.terms.reasons import Code, reason

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.inferred_bands import suppose
 from firmware_py.ear.listening import DOUBTED, story_reason
 from firmware_py.ear.mean_threshold import mean_threshold
-from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.ear.threshold_estimates import Estimate, suppose
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
@@ -63,7 +62,6 @@ def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) 
 
 
 def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
-    """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
         return Verdict.NOT_TESTED, failed
     doubts = [*_doubted_stories(ear)]

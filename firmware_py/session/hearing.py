@@ -29,8 +29,8 @@ from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
 from firmware_py.session.remarks import remarks_on
-from firmware_py.session.skull import Skull
 from firmware_py.session.time_to_go import TimeToGo
+from firmware_py.session.way import Skull
 from firmware_py.session.which_ear import EarCheck
 from firmware_py.terms import events, tells
 from firmware_py.terms.events import Action, Event
@@ -152,21 +152,16 @@ class HearingTest:
 
     @property
     def asks_who_hears(self) -> bool:
-        """Return whether the operator is to say who hears the tones."""
         return self.checking and self.ear.listening.story is None
 
     def takes_word_of(self, by: str) -> bool:
-        """Return whether it helps to know who hears the tones: the listener seems to hear none.
-
-        That nobody does is of use only when it is asked.
-        """
+        """Return whether it helps to know who hears the tones; that nobody does, if it is asked."""
         story = self.ear.listening.story
         silent = self.checking and story is not None and story.story == Story.SILENT
         return self.asks_who_hears or (silent and by != events.NOBODY)
 
     @property
     def asks_which_ear(self) -> bool:
-        """Return whether the operator is to say in which ear the listener hears the tone."""
         return self.state not in (READY, FINISHED) and self.ear_check.asks
 
     @property
@@ -213,7 +208,6 @@ class HearingTest:
         return self._go_on_with(now_us)
 
     def _go_on_with(self, now_us: int, over: Sequence[Action] = ()) -> list[Action]:
-        """Go on at the operator's word, whatever was played; `over`: what is told before that."""
         told = [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *over]
         return [*told, *self._next(now_us)]
 
@@ -259,7 +253,6 @@ class HearingTest:
         return []
 
     def objective(self) -> Objective:
-        """Return what makes a tone the best now."""
         return objective_of(self.settings, self.presenter.pace.trial_time)
 
     def _present(

@@ -116,7 +116,6 @@ class Threshold:
 
     @property
     def gap_db(self) -> float:
-        """Return the air-bone gap that is reckoned with."""
         if self.bone_low_db_hl is None:
             return AIR_BONE_GAP_DB
         return min(max(self.mean_db_hl - self.cochlea_db_hl, 0.0), GAP_MAX_DB)
@@ -160,10 +159,7 @@ def bone_noise_db_hl(
 
 
 def least_bone_noise_db_hl(level_db_hl: float, occlusion_db: float, other: Threshold) -> float:
-    """Return the level of noise from which on the other ear cannot hear a tone by bone.
-
-    `occlusion_db`: by how much better that ear hears the tone for the earphone on it.
-    """
+    """Return from which noise on the other ear, occluded by so much, cannot hear a tone by bone."""
     # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
     louder_db = max(occlusion_db, other.gap_db)
     return max(other.high_db_hl, level_db_hl + louder_db + HIDDEN_DB)

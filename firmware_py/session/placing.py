@@ -30,7 +30,6 @@ class Placing:
         self.wanted: Place | None = None
 
     def is_at(self, place: Place) -> bool:
-        """Return whether it is surely there."""
         return place == self._place
 
     def wait_for(self, place: Place) -> None:
@@ -56,7 +55,6 @@ class Placing:
 
     @property
     def why(self) -> Reason:
-        """Return what the operator is to do."""
         assert self.wanted is not None, "it waits"
         if self.wanted == EARPHONES:
             return reason(Code.PLACE_EARPHONES)

@@ -67,7 +67,6 @@ class Plateau:
 
     @property
     def over(self) -> bool:
-        """Return whether no other frequency is asked."""
         return self._impossible or self.missed is not None or len(self._heard) >= CHECKS_MAX
 
     def choose(self, said_hz: Iterable[int], checks: Mapping[int, Check]) -> Check | None:
@@ -107,7 +106,6 @@ class Plateau:
 
 
 def is_clear(level_db_hl: float, threshold_db_hl: float) -> bool:
-    """Return whether a tone is so far above a threshold that it can be asked with noise."""
     return level_db_hl >= threshold_db_hl + CHECK_ABOVE_DB_MIN
 
 

@@ -91,14 +91,12 @@ class TimeToGo:
 
     @property
     def trial_s(self) -> float:
-        """Return how long a presentation takes."""
         expected = self._pace.trial_time
         expected_s = 0.5 * (expected.answered_s + expected.silent_s)
         seconds = PACE_TRIALS * expected_s + 1e-6 * self._trials_us
         return seconds / (PACE_TRIALS + self._trials)
 
     def seconds(self) -> float:
-        """Return the expected time to the end of the session."""
         again = self._asked_again()
         tones = sum(self._tones(ear) for ear in self._hearing.ears.values())
         tones += sum(
@@ -145,7 +143,6 @@ class TimeToGo:
         return max(count, float(self._hearing.placing.wanted is not None))
 
     def _tones(self, ear: EarTest) -> float:
-        """Return how many tones an ear still takes."""
         s = self._settings
         confirm = 0.0
         if s.confirmed_hz and (ear.confirmation is None or not ear.over):
@@ -170,7 +167,6 @@ class TimeToGo:
         return max(tones + missing.checks, 1.0) + confirm
 
     def missing(self, ear: EarTest) -> Missing:
-        """Return what an ear does not know yet."""
         estimates = ear.audiogram.estimates()
         bits = sum(
             max(log(ear.audiogram.width_of_wanted(each)) / LOG_2, 0.0)

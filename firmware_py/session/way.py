@@ -1,18 +1,22 @@
-"""The way to one ear: which of its tones the other one may hear, and what is sure by it then."""
+"""The skull between two ears, and the way to one of them: which of its tones the other may hear."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import near
 from firmware_py.ear.marks import is_at
-from firmware_py.ear.threshold_estimates import Estimate
-from firmware_py.session.masking import Threshold, UnmaskableError
+from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate
+from firmware_py.session.bone_conduction import BoneConduction
+from firmware_py.session.masking import Earphones, Threshold, UnmaskableError
 from firmware_py.session.placing import EARPHONES, Place
-from firmware_py.session.skull import Skull
 from firmware_py.terms.outcomes import ASKED, MaskingMark, Outcome, Purpose
+from firmware_py.terms.person import Person
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.route import Route
+from firmware_py.terms.settings import AUTOMATIC, Settings
 
 MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
 
@@ -35,6 +39,39 @@ class Again:
     route: Route
     forgotten: tuple[Observation, ...] = ()  # before that: they may be the other ear's
     behind_noise: tuple[Presentation, ...] = ()  # where nothing can be; not wanted before
+
+
+class Skull:
+    """The ears of a session, and what each knows of the other one."""
+
+    def __init__(
+        self, settings: Settings, ears: Mapping[Route, EarTest], earphones: Earphones,
+        person: Person,
+    ) -> None:  # fmt: skip
+        self.ears = ears
+        self.earphones = earphones
+        self.bone = BoneConduction(ears, person)
+        self.watched = settings.masking == AUTOMATIC  # tones are given the noise that they need
+        self.can_mask = False  # the tone generator has noise
+        self._level_max_db_hl = settings.level_max_db_hl
+
+    def other(self, route: Route, frequency_hz: float) -> Threshold | None:
+        """Return what is known of the other ear; None if it is not measured, or not to be trusted.
+
+        Half an ear is not enough: its bands may still be anywhere.
+        """
+        other = self.ears.get(route.noise)
+        if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
+            return None
+        mean_db_hl, _ = other.estimator.threshold([frequency_hz])
+        low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
+        mean, low, high = (float(each[0]) for each in (mean_db_hl, low_db_hl, high_db_hl))
+        lowest_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
+        return Threshold(mean, low, high, lowest_db_hl)
+
+    def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
+        reach_db_hl = self.earphones.highest_noise_db_hl(route.noise, frequency_hz)
+        return min(reach_db_hl, self._level_max_db_hl)
 
 
 class Way:
@@ -67,7 +104,6 @@ class Way:
         return Place(self.route.ear, noise) if self.is_placed else EARPHONES
 
     def let_begin(self) -> None:
-        """Let the ear begin with what was told before."""
         raise NotImplementedError
 
     def to_ask_again(self) -> Again | None:
@@ -94,7 +130,6 @@ class Way:
         raise NotImplementedError
 
     def verdicts(self) -> dict[int, Verdict]:
-        """Say what is sure of each threshold."""
         return self.by_noise()
 
     def explains_both(self, _estimate: Estimate) -> bool:
@@ -110,7 +145,6 @@ class Way:
         return self.skull.other(self.route, frequency_hz) or self.unknown
 
     def needed_cover(self, tone: Presentation) -> Cover:
-        """Return the noise that a tone needs."""
         other = self.skull.other(self.route, tone.frequency_hz)
         if not self.skull.watched or tone.purpose not in MASKED_FOR or other is None:
             return NO_COVER
@@ -157,10 +191,7 @@ class Way:
         return [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
 
     def by_noise(self) -> dict[int, Verdict]:
-        """Say what is sure of each threshold if no other ear has a gap above `AIR_BONE_GAP_DB`.
-
-        Of an ear without thresholds there is nothing to say.
-        """
+        """Say what is sure of each threshold if no other ear has a gap above `AIR_BONE_GAP_DB`."""
         estimates = self.ear.audiogram.estimates()
         if self.ear.outcome == Outcome.UNRELIABLE or not self.ear.observations:
             return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}

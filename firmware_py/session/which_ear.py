@@ -66,16 +66,12 @@ class EarCheck:
 
     @property
     def why(self) -> Reason:
-        """Return what the operator is to do: to ask, or to look at the earphones."""
         if self.waits:
             return reason(Code.TURN_EARPHONES, ear=str(self._played))
         return reason(Code.WHICH_EAR)
 
     def tone(self) -> tuple[Route, Presentation]:
-        """Return the next tone, and by which route.
-
-        A pure function of what came so far: asked twice, it says the same.
-        """
+        """Return the next tone, and by which route; asked twice, it says the same."""
         asked = self._question
         route = asked.heard or asked.routes[asked.tried]
         tone = self._levels[route].tone(Purpose.CHECK, route.kind.familiar_hz, asked.level_db_hl)
@@ -84,10 +80,7 @@ class EarCheck:
     def take_answer(
         self, now_us: int, route: Route, tone: Presentation, heard: bool | None
     ) -> list[Action]:
-        """Take the answer to a tone, and say what the operator is told.
-
-        None: the listener was unsure, so it was not a clear tone.
-        """
+        """Take an answer, None of a tone that was not clear, and say what the operator is told."""
         levels = self._levels[route]
         levels.note_tone(tone)
         question = self._question
@@ -132,10 +125,7 @@ class EarCheck:
                 self.ask_again()
 
     def end_pause(self, now_us: int) -> bool:
-        """Ask for the whole time after a pause, and anew if the earphones were looked at.
-
-        Return whether they were.
-        """
+        """Ask for the whole time, and anew if the earphones were looked at; return if they were."""
         looked_at = self.waits
         if looked_at:
             self.ask_again()
@@ -148,7 +138,6 @@ class EarCheck:
         self._question = self._new_question()
 
     def give_up(self) -> None:
-        """Go on with the test without an answer."""
         self.under_way = False
         self._not_confirmed()
 

@@ -28,7 +28,6 @@ class Spread:
         return sum(weight * mean for weight, mean, _ in self.parts)
 
     def above(self, level_db: float) -> float:
-        """Return how likely it is a level or more."""
         if level_db == -inf:
             return 1.0
         return sum(weight * _above(mean, sd, level_db) for weight, mean, sd in self.parts)
@@ -46,7 +45,6 @@ class Spread:
         return 0.5 * (low + high)
 
     def band_db(self) -> tuple[float, float]:
-        """Return the central 95 % band."""
         tail = 0.5 * (1.0 - BAND_PROBABILITY)
         return self.quantile_db(tail), self.quantile_db(1.0 - tail)
 
@@ -79,10 +77,7 @@ class Level:
 
     @classmethod
     def mean(cls, levels: Sequence["Level"]) -> Self:
-        """Return the mean: ends and SDs are the means of theirs, and it is open where any is.
-
-        SDs are taken as those of one common error, so that the mean has no smaller one.
-        """
+        """Return the mean, open where any is; SDs are taken as those of one common error."""
         count = len(levels)
         return cls(
             sum(each.low_db for each in levels) / count,

@@ -23,7 +23,6 @@ class Presentation:
 
     @property
     def is_asked(self) -> bool:
-        """Return whether this is a tone whose answer counts."""
         return self.purpose in ASKED
 
 

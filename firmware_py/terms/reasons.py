@@ -231,13 +231,11 @@ class Reason:
 
     @property
     def codes(self) -> frozenset[Code]:
-        """Return its code, and those of the reasons in it."""
         parts = (part if isinstance(part, tuple) else (part,) for _, part in self.parts)
         nested = (each for several in parts for each in several if isinstance(each, Reason))
         return frozenset({self.code}).union(*(each.codes for each in nested))
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as JSON values, on one level with its parts."""
         return {"code": self.code.word, **{name: as_json(part) for name, part in self.parts}}
 
     @classmethod

@@ -218,7 +218,6 @@ class SessionResult(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """Return the worst of the ears."""
         return max((found.verdict for found in self.ears), key=list(Verdict).index)
 
     @property

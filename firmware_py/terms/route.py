@@ -58,7 +58,6 @@ class RouteKind:
     felt_from_db_hl: Mapping[int, float] = field(default_factory=dict)
 
     def highest_db_hl(self, frequency_hz: float) -> float:
-        """Return the highest level that it may ever play at a frequency."""
         highest_db_hl = self.levels_db_hl[1]
         at = self.highest_db_hl_at
         return min(highest_db_hl, _between(at, frequency_hz)) if at else highest_db_hl
@@ -156,7 +155,6 @@ class Route:
         return "-".join(self.parts().values())
 
     def parts(self) -> dict[str, str]:
-        """Return how it is written beside other values."""
         by = {} if self.transducer == AIR else {"transducer": self.transducer}
         of = {} if self.measured == THRESHOLD else {"measured": self.measured}
         return {EAR: self.ear, **by, **of}

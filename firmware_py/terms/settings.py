@@ -1,6 +1,7 @@
 """Everything that may be chosen about a hearing test, with its limits."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final, Self
 
@@ -175,51 +176,45 @@ class Settings:
                 f"level_max_db_hl is {self.level_max_db_hl:g} dB HL; above {LOUD_DB_HL:g} dB HL "
                 "loud_confirmed has to be true as well"
             )
-        self._check_relations()
+        for refusal in self._refusals():
+            raise SettingError(refusal)
 
-    def _check_relations(self) -> None:
-        if self.frequency_max_hz <= self.frequency_min_hz:
-            raise SettingError(
-                f"frequency_max_hz is {self.frequency_max_hz:g} Hz; allowed is more than "
-                f"{self.frequency_min_hz:g} Hz (frequency_min_hz)"
-            )
+    def _refusals(self) -> Iterator[str]:
+        """Say which settings do not fit one another."""
+        low_hz, high_hz = self.frequency_min_hz, self.frequency_max_hz
+        if high_hz <= low_hz:
+            more_than = f"more than {low_hz:g} Hz (frequency_min_hz)"
+            yield f"frequency_max_hz is {high_hz:g} Hz; allowed is {more_than}"
         if self.pause_ms_max < self.pause_ms_min:
-            raise SettingError(
-                f"pause_ms_max is {self.pause_ms_max} ms; allowed is {self.pause_ms_min} ms "
-                "(pause_ms_min) and more"
-            )
+            least = f"{self.pause_ms_min} ms (pause_ms_min) and more"
+            yield f"pause_ms_max is {self.pause_ms_max} ms; allowed is {least}"
         if self.conduct == CLINICAL and self.pause_ms_min < self.tone_ms:
-            raise SettingError(
+            yield (
                 f"pause_ms_min is {self.pause_ms_min} ms; a pause of a clinical test may not be "
                 f"shorter than the tone, which lasts {self.tone_ms} ms"
             )
         shortest_ms = PLATEAU_MS_MIN + 2 * self.rise_ms
         if self.pulse_on_ms < shortest_ms:
-            raise SettingError(
+            yield (
                 f"pulse_on_ms is {self.pulse_on_ms} ms; allowed is {shortest_ms} ms and more, a "
                 f"plateau of {PLATEAU_MS_MIN} ms and twice {self.rise_ms} ms (rise_ms)"
             )
         if self.tones_max < self.tones_min:
-            raise SettingError(
-                f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
-            )
+            yield f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
         if self.unsure_half_width_db is not None and not self.unsure_button:
-            raise SettingError(
+            yield (
                 f"unsure_half_width_db is {self.unsure_half_width_db:g} dB; without a second "
                 "button allowed is none: unsure_button has to be true as well"
             )
         if self.unsure_button and not self.honest:
-            raise SettingError(
-                f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
-                "false"
-            )
+            unused = f"profile {self.profile!r} makes no use of it: allowed is false"
+            yield f"unsure_button is true; {unused}"
         if self.routes == AIR_AND_BONE and not self.honest:
-            raise SettingError(f"routes is {self.routes!r}; with {self.profile!r} allowed is 'air'")
+            yield f"routes is {self.routes!r}; with {self.profile!r} allowed is 'air'"
         if outside_hz := [f for f in self.confirmed_hz if not self._in_range(f)]:
-            raise SettingError(
+            yield (
                 f"confirm_frequencies_hz has {outside_hz[0]} Hz; allowed is what lies from "
-                f"{self.frequency_min_hz:g} to {self.frequency_max_hz:g} Hz (frequency_min_hz, "
-                "frequency_max_hz)"
+                f"{low_hz:g} to {high_hz:g} Hz (frequency_min_hz, frequency_max_hz)"
             )
 
     def _in_range(self, frequency_hz: float) -> bool:
@@ -231,7 +226,6 @@ class Settings:
 
     @property
     def tested_routes(self) -> list[Route]:
-        """Return them in the order of the test."""
         ears = EARS if self.ears == BOTH else (self.ears,)
         ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
         return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
@@ -251,12 +245,10 @@ class Settings:
         return self.objective == BITS_PER_SECOND and self.profile != PAPER_PROFILE
 
     def wanted_half_width_db(self, kind: RouteKind, frequency_hz: float) -> float:
-        """Return how far the 95 % band may reach to either side at a frequency."""
         return kind.wider_at_hz.get(frequency_hz, 1.0) * self.stop_half_width_db
 
     @property
     def familiarisation_counts(self) -> bool:
-        """Return whether the estimator is given the answers to the familiarisation."""
         return self.conduct == BRISK and self.honest
 
     @property
@@ -274,19 +266,16 @@ class Settings:
         return self.train_ms(self.pulses)
 
     def train_ms(self, pulses: int) -> int:
-        """Return the time from onset to end of so many pulses."""
         return pulses * self.pulse_on_ms + (pulses - 1) * self.pulse_off_ms
 
     @property
     def window_ms_min(self) -> int:
-        """Return the shortest time from onset to end of a window."""
         if self.response_window_ms is not None:
             return self.tone_ms + self.response_window_ms
         return self.train_ms(min(PULSES_MIN, self.pulses))
 
     @property
     def press_buttons(self) -> int:
-        """Return the buttons whose press is an answer, as the bits of `Play`."""
         return 3 if self.unsure_button else 1
 
     def as_record(self) -> dict[str, Any]:

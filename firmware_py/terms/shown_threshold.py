@@ -71,7 +71,6 @@ class ShownThreshold:
 
     @property
     def bound(self) -> Bound:
-        """Return what the threshold is of the level: no less, if the other ear may have heard."""
         perhaps = self.kind == Kind.PERHAPS_ABOVE or self.doubtful
         return Bound.AT_LEAST if perhaps else self.limit
 

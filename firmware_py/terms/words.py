@@ -35,12 +35,10 @@ class Language:
     time: Callable[[str], str] = str  # writes a date and time of day of ISO 8601
 
     def say(self, why: Said | Iterable[Said] | None) -> str:
-        """Return one reason or row, or several, in words; "" of none."""
         several = [why] if isinstance(why, Reason | Mapping) else why or ()
         return BETWEEN.join(map(self._sentence, several))
 
     def cell(self, cell: Mapping[str, Any] | float | str) -> str:
-        """Return what stands in a table: a row in words, a number, or what somebody wrote."""
         if isinstance(cell, str):
             return cell
         return self._sentence(cell) if isinstance(cell, Mapping) else self.spell(f"{cell:g}")
@@ -81,7 +79,6 @@ class _Places(dict[str, str]):
 
 
 def figure(name: str, value: float) -> str:
-    """Return a number as it is written with a point, by the name of its part."""
     sign, decimals = "+" * (name in reasons.SIGNED), reasons.DECIMALS.get(name)
     return format(value, f"{sign}g" if decimals is None else f"{sign}.{decimals}f")
 
@@ -90,5 +87,4 @@ _ENGLISH: Final = Language(SENTENCES)
 
 
 def say(why: Said | Iterable[Said] | None) -> str:
-    """Return one reason, or several, in English; "" of none."""
     return _ENGLISH.say(why)

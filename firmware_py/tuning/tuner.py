@@ -1,51 +1,92 @@
 """Drives tunings: what aid and button tell, and how the aid comes to play."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
+from firmware_py.board.board_connection import Reopening
 from firmware_py.board.sounds import check_setting, play_speech, use_setting
-from firmware_py.comparisons.events import (
-    AidLost,
-    AidReady,
-    PlaySpeech,
-    SpeechEnded,
-    StopSpeech,
-    UseSetting,
-)
+from firmware_py.comparisons import events as aid_events
 from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.comparisons.space import Setting
 from firmware_py.comparisons.tells import SettingTold
 from firmware_py.comparisons.tuning import Tuning
 from firmware_py.link import notices
-from firmware_py.link.aid import AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
+from firmware_py.link.aid import AidClient, AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import TUNING, DataDirectory
-from firmware_py.platform.ports import Port
+from firmware_py.platform.ports import Port, PortError
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, Absence
 from firmware_py.sessions.session import Session
 from firmware_py.terms import events
 from firmware_py.terms.reasons import Code
-from firmware_py.tuning.aid_connection import AidConnection
 from firmware_py.tuning.tuning_record import TuningHeader
 
 TuningSession = Session[TuningHeader, Tuning]
 NO_AID: Final = "the hearing aid does not answer"
 
 
-class Tuner(Driver[TuningHeader, Tuning]):
-    """Runs tunings, one after the other.
+class AidConnection:
+    """The connection to the hearing aid by a port that is not open yet."""
 
-    Parameters
-    ----------
-    data, client, clock, tell, resume_within_s, ahead
-        As of `Driver`.
-    aid : Port
-        The port of the hearing aid, not yet open.
-    """
+    def __init__(self, port: Port, clock: SteadyClock) -> None:
+        self.port = port
+        self.client = AidClient()
+        self.greeted: AidGreeted | None = None  # by the one that answers now
+        self.why = "it was not reached yet"  # it does not answer
+        self._clock = clock.of_wire()  # never faster than real
+        self._reopening = Reopening(port, clock)
+
+    def receive(self) -> list[AidNotice]:
+        if self._reopening.try_again():
+            self.client.connect()
+        try:
+            told = self.client.receive(self.port.read(), self._clock.now_us())
+        except PortError as error:
+            told = [AidGone(str(error))]
+        for notice in told:
+            self._notice(notice)
+        return told
+
+    def send(self) -> list[AidNotice]:
+        try:
+            self.port.write(self.client.transmit(self._clock.now_us()))
+        except PortError as error:
+            gone = AidGone(str(error))
+            self._notice(gone)
+            return [gone]
+        return []
+
+    def seconds_to_wait(self) -> float | None:
+        deadline_us = self.client.next_deadline_us()
+        if deadline_us is None or not self.port.is_open:
+            return None
+        return self._clock.seconds_until(deadline_us)
+
+    def close(self, *, stop: bool = True) -> None:
+        if stop and self.client.connected and not self.client.busy:
+            self.client.stop()
+            with suppress(PortError):
+                self.port.write(self.client.transmit(self._clock.now_us()))
+        self.port.close()
+
+    def _notice(self, notice: AidNotice) -> None:
+        match notice:
+            case AidGreeted():
+                self.greeted = notice
+            case AidGone(why):
+                self.greeted, self.why = None, why
+                self.client.disconnect()
+                self.port.close()
+                self._reopening.delay()
+
+
+class Tuner(Driver[TuningHeader, Tuning]):
+    """Runs tunings, one after the other; `aid`: its port, not open yet; all else as of `Driver`."""
 
     HEADER = TuningHeader
     FOREIGN = Code.FOREIGN_AID
@@ -66,18 +107,13 @@ class Tuner(Driver[TuningHeader, Tuning]):
 
     @property
     def ports(self) -> list[Port]:
-        """Return the port of the hearing aid."""
         return [self.aid.port]
 
     def begin(self, settings: TuningSettings, identifier: str | None) -> None:
         """Start a tuning; the aid answers.
 
-        Raises
-        ------
-        JournalError
-            If its journal cannot be written.
-        DataDirectoryError
-            If the data directory cannot be read any more, or the disk has too little room.
+        Raise `JournalError` if its journal cannot be written, and `DataDirectoryError` if the data
+        directory cannot be read any more, or the disk has too little room.
         """
         assert self.aid.greeted is not None
         self._data.require_room(room_on_disk.of_tuning(settings))
@@ -116,36 +152,33 @@ class Tuner(Driver[TuningHeader, Tuning]):
                 self._tell("hearing-aid", {"aid": aid, "fit": fit})
                 self._aid_greeted()
             case SpeechPlayed(number):
-                self.feed(SpeechEnded(number))
+                self.feed(aid_events.SpeechEnded(number))
             case AidRefused(command, why):
                 self.feed(events.Aborted.by(Code.AID_REFUSED, command=command, told=why))
             case AidGone(why):
                 self._aid_away.begins()
-                self.feed(AidLost.by(Code.AID_LOST, told=why))
+                self.feed(aid_events.AidLost.by(Code.AID_LOST, told=why))
 
     def _aid_greeted(self) -> None:
         """Go on with a tuning, if the aid is fitted as it was, and for whom it was."""
         self._wait_if_away(self._aid_away)
         if self._wait_if_another("identifier", "aid", "fit"):
-            self.feed(AidReady())
+            self.feed(aid_events.AidReady())
         else:
-            self.feed(AidLost(self.foreign))
+            self.feed(aid_events.AidLost(self.foreign))
 
     def advance(self) -> None:
-        """Take in what the aid told, and that time has passed."""
         for notice in self.aid.receive():
             self._aid_told(notice)
         super().advance()
 
     def seconds_to_wait(self) -> float | None:
-        """Return how long nothing has to be done, None for any time."""
         waits = [super().seconds_to_wait(), self.aid.seconds_to_wait()]
         return min((wait for wait in waits if wait is not None), default=None)
 
     # Outputs
 
     def settle(self) -> None:
-        """Put everything on the disk, then do what the tuning wants."""
         super().settle()
         for notice in self.aid.send():
             self._aid_told(notice)
@@ -155,36 +188,32 @@ class Tuner(Driver[TuningHeader, Tuning]):
             self.aid.client.stop()
 
     def close(self) -> None:
-        """Leave a running tuning as it is; it is gone on with at the next start."""
         super().close()
         self.aid.close(stop=not self.foreign)
 
     def _do(self, action: events.Action) -> None:
         sent = self.aid.client.connected and not self.foreign
         match action:
-            case PlaySpeech() | UseSetting() | SettingTold():
+            case aid_events.PlaySpeech() | aid_events.UseSetting() | SettingTold():
                 if sent:  # or it is asked again when the aid is back
                     self._do_at(action)
-            case StopSpeech():
+            case aid_events.StopSpeech():
                 if sent:
                     self.aid.client.stop()
             case _:
                 super()._do(action)
 
-    def _do_at(self, action: PlaySpeech | UseSetting | SettingTold) -> None:
-        """Do what is done at a setting; one that the aid does not allow ends the tuning.
-
-        After its end such a setting is neither used nor told.
-        """
+    def _do_at(self, action: aid_events.PlaySpeech | aid_events.UseSetting | SettingTold) -> None:
+        """Do what is done at a setting; one that the aid does not allow ends the tuning."""
         assert self.session is not None
         assert self.aid.greeted is not None
         client, setting = self.aid.client, _setting(action)
         allowed = self.session.header.settings.ranges_db, self.aid.greeted.ranges_db
         try:
             match action:
-                case PlaySpeech(number):
+                case aid_events.PlaySpeech(number):
                     play_speech(client, number, setting, *allowed)
-                case UseSetting():
+                case aid_events.UseSetting():
                     use_setting(client, setting, *allowed)
                 case SettingTold():
                     check_setting(setting, *allowed)  # or the aid is not left at it
@@ -194,5 +223,5 @@ class Tuner(Driver[TuningHeader, Tuning]):
             self.feed(events.Aborted.by(Code.AID_REFUSED, command=what, told=told))
 
 
-def _setting(action: PlaySpeech | UseSetting | SettingTold) -> Setting:
+def _setting(action: aid_events.PlaySpeech | aid_events.UseSetting | SettingTold) -> Setting:
     return Setting(action.overall_db, action.tilt_db, action.mid_db, action.soft_db)

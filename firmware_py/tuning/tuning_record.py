@@ -34,7 +34,6 @@ class TuningHeader(Header["Tuning", TuningResult]):
     identifier: Annotated[str | None, optional(text)]  # who was asked
 
     def new_test(self, _find_prior: FindPrior = find_none) -> "Tuning":
-        """Return the tuning, before its first event; it has no use for a prior."""
         from firmware_py.comparisons.tuning import Tuning
 
         return Tuning(self.settings)

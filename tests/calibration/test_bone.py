@@ -3,7 +3,6 @@
 import json
 import math
 import tomllib
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -13,11 +12,8 @@ from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
-from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.route import BY_BONE, Route
-from firmware_py.terms.settings import SettingError, Settings
-from tests.calibration.calibrations import MADE, calibration, with_bone
+from tests.calibration.calibrations import calibration, with_bone
 from tests.firmware.device import Device, answers_to
 
 BONE: Final = {ear: Route(ear, "bone") for ear in ("left", "right")}
@@ -35,14 +31,6 @@ def test_a_level_by_bone_goes_over_force_to_full_scale() -> None:
     assert of_bone().level_dbfs(BONE["left"], 250.0 * 2**0.5, 0.0) == half_octave - 112.0
     assert of_bone().highest_db_hl(BONE["left"], 250.0) == 112 - 5 - 67
     assert of_bone().highest_db_hl(BONE["right"], 1000.0) == math.floor(111.5 - 5 - 42.5)
-
-
-def test_air_is_as_without_it() -> None:
-    for ear in ("left", "right"):
-        for frequency_hz in (125.0, 1111.0, 8000.0):
-            at = Route(ear), frequency_hz
-            assert of_bone().level_dbfs(*at, 33.0) == calibration().level_dbfs(*at, 33.0)
-            assert of_bone().highest_db_hl(*at) == calibration().highest_db_hl(*at)
 
 
 def test_it_comes_back_from_its_file() -> None:
@@ -126,15 +114,3 @@ def test_the_device_tells_the_vibrator_of_a_test_by_bone(tmp_path: Any) -> None:
     assert identity["vibrator"] == "Radioear B71, B-1"
     about = paper["calibration"]["vibrator"]
     assert (about["placement"], about["coupler"]) == ("mastoid", "IEC 60318-6")
-
-
-def test_a_test_by_air_needs_no_vibrator() -> None:
-    in_force = CalibrationOnFile(calibration()).judge(MADE)
-    about = SessionHeader(1, "2026-01-02T03:04:05+00:00", Settings(), UNKNOWN, in_force)
-    about.new_test()
-    lacking = replace(
-        calibration(),
-        sensitivity_db_spl={Route("left"): calibration().sensitivity_db_spl[Route("left")]},
-    )
-    with pytest.raises(SettingError, match="no levels of the right ear"):
-        replace(about, calibration=CalibrationOnFile(lacking).judge(MADE)).new_test()

@@ -16,7 +16,7 @@ from device.simulator.operator import Operator
 from firmware_py.ear import agenda, course
 from firmware_py.ear.reasons_to_ask import INTERRUPTS, REASONS_TO_ASK, Look
 from firmware_py.session import hearing
-from firmware_py.session.agenda import SESSION_REASONS, SessionState
+from firmware_py.session.agenda import SESSION_REASONS, SessionReason, SessionState
 from firmware_py.terms.settings import Settings
 from tests.session.driver import two_ears
 
@@ -85,6 +85,8 @@ def proposed() -> dict[str, int]:
 
 
 def name_of(reason: object) -> str:
+    if isinstance(reason, SessionReason):
+        return reason.propose.__name__
     return type(reason).__name__
 
 

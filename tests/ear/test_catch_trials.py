@@ -18,7 +18,7 @@ from firmware_py.terms import events
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.settings import CONDUCTS, Settings
 from tests.budget import quick
-from tests.session.driver import MS, Driver, NeverPresses, flat, run_to_end
+from tests.session.driver import MS, Driver, NeverPresses, flat
 
 
 def catch_trials_of(false_alarm_rate: float, **values: Any) -> CatchTrials:
@@ -101,13 +101,6 @@ def test_a_brisk_test_has_none_while_the_listener_is_believed_and_eight_at_most(
 
     assert catches(0.5, conduct="brisk", believed=FALSE_ALARM_RATE_IN_DOUBT) == []
     assert len(catches(0.5, conduct="brisk", believed=doubted)) == CATCHES_IN_DOUBT
-
-
-@pytest.mark.parametrize("level_db_hl", quick([10.0, 40.0, 75.0], 40.0))
-def test_who_presses_for_tones_alone_has_none_in_a_brisk_test(level_db_hl: float) -> None:
-    driver = run_to_end(Settings(seed=2), flat(level_db_hl))
-
-    assert [found["catch_trials"] for found in driver.result["ears"]] == [0, 0]
 
 
 def test_who_presses_in_pauses_gets_catch_trials_in_a_brisk_test() -> None:

@@ -194,27 +194,19 @@ def test_catch_trials_stand_between_its_tones_and_tell_the_estimator_nothing() -
     assert len(driver.left.observations) == len(before.left.observations)
 
 
-def test_both_ears_are_confirmed_when_both_are_known() -> None:
-    driver = run_to_end(Settings(**CONFIRM), two_ears(left=13.0, right=33.0))
+def test_both_ears_are_confirmed_when_both_are_known_with_noise_where_the_other_may_hear() -> None:
+    driver = run_to_end(Settings(**CONFIRM), WORSE_LEFT, can_mask=True)
     last = max(about["number"] for about in driver.tells("tone", purpose=Purpose.MEASURE))
+    noises = {a.number for a in driver.actions if isinstance(a, Mask)}
+    left, right = (driver.tells("tone", purpose=Purpose.CONFIRM, ear=e) for e in ("left", "right"))
 
-    assert min(about["number"] for about in driver.tells("tone", purpose=Purpose.CONFIRM)) > last
-    for ear, level_db_hl in (("left", 15.0), ("right", 35.0)):
+    assert min(about["number"] for about in (*left, *right)) > last
+    for ear, level_db_hl in (("left", 70.0), ("right", 5.0)):
         found = driver.ear(ear)["confirmed"]
         assert [each["frequency_hz"] for each in found] == [1000, 4000]
         assert [each["threshold_db_hl"] for each in found] == [level_db_hl] * 2
-
-
-def test_where_the_other_ear_may_hear_it_there_is_noise() -> None:
-    driver = run_to_end(Settings(**CONFIRM), WORSE_LEFT, can_mask=True)
-    noises = {a.number for a in driver.actions if isinstance(a, Mask)}
-    confirming = driver.tells("tone", purpose=Purpose.CONFIRM, ear="left")
-
-    better = driver.tells("tone", purpose=Purpose.CONFIRM, ear="right")
-
-    assert confirming
-    assert {about["number"] for about in confirming} <= noises
-    assert not any(about.get("noise_db_hl") for about in better)
+    assert {about["number"] for about in left} <= noises
+    assert not any(about.get("noise_db_hl") for about in right)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.odd_ears import odd_ear
-from firmware_py.ear.inferred_bands import suppose
-from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.ear.threshold_estimates import Estimate, suppose
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.settings import Settings
@@ -38,20 +37,6 @@ def test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side() -> None:
         assert found.high_db_hl == pytest.approx(30.0 + 8.0 + 2.0)
         assert found.sd_db == pytest.approx(4.5 * 40.0 / 18.0)
         assert found.mean_db_hl == 30.0
-
-
-def test_neighbours_are_the_next_that_were_asked() -> None:
-    found = suppose([
-        estimate(250, MEASURED, -60.0),
-        estimate(500, Outcome.NO_RESPONSE, 54.0),
-        estimate(750, INFERRED, 30.0),
-        estimate(1000, INFERRED, 30.0),
-        estimate(1500, Outcome.HEARS_ALL, 30.0),
-    ])  # fmt: skip
-
-    for each in found[2:4]:
-        assert each.low_db_hl == 20.0
-        assert each.high_db_hl == pytest.approx(30.0 + 8.0 + 20.0)
 
 
 MARKS = st.sampled_from([

@@ -17,8 +17,6 @@ from tests.session.driver import (
     Ears,
     Listener,
     NeverPresses,
-    flat,
-    run_left_ear,
     run_to_end,
 )
 
@@ -82,20 +80,6 @@ def test_what_can_just_be_reached_is_played_even_if_it_is_no_whole_step(
     assert levels.tone(Purpose.MEASURE, 1000, asked_db_hl).level_db_hl == level_db_hl
 
 
-@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
-def test_each_frequency_without_response_names_its_own_limit(profile: str) -> None:
-    highest = falling(12.0)
-    driver = session(highest, flat(60.0), profile)
-    thresholds = {each["frequency_hz"]: each for each in driver.ear("left")["thresholds"]}
-
-    for found in (thresholds[f] for f in (250, 500, 1000, 2000)):
-        assert found["mark"] == Outcome.MEASURED
-        assert found["threshold_db_hl"] == pytest.approx(60.0, abs=8.0)
-    for found in (thresholds[f] for f in (6000, 8000)):
-        assert found["mark"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
-        assert found["limit_db_hl"] == highest(Route("left"), found["frequency_hz"]) < 50.0
-
-
 def test_who_hears_nothing_is_told_of_all_limits() -> None:
     highest = falling(10.0)
     ear = session(highest, NeverPresses()).ear("left")
@@ -106,24 +90,6 @@ def test_who_hears_nothing_is_told_of_all_limits() -> None:
         None if f in BY_AIR.inter_octave_hz else min(100.0, highest(Route("left"), f))
         for f in AUDIOGRAM_FREQUENCIES_HZ
     ], "750 and 1500 Hz were not asked"
-
-
-def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> None:
-    def highest(_route: Route, frequency_hz: float) -> float:
-        return 35.0 if frequency_hz == 1000.0 else 90.0
-
-    driver = session(highest, flat(33.0))
-
-    assert driver.plays[0].level_db_hl == 35.0, "40 was wanted"
-    assert driver.ear("left")["outcome"] == Outcome.MEASURED
-
-
-@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
-def test_what_reaches_further_than_the_setting_changes_nothing(profile: str) -> None:
-    listener = Ears(lambda _, frequency_hz: 20.0 + 15.0 * math.log2(frequency_hz / 500.0))
-    plain = run_left_ear(listener, profile=profile)
-
-    assert session(falling(0.0, 100.0), listener, profile).log == plain.log
 
 
 def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None:
@@ -138,16 +104,6 @@ def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None
     for found, named in zip(unsure, said["limits"], strict=True):
         assert found["frequency_hz"] == named["frequency_hz"]
         assert found["limit_db_hl"] == named["limit_db_hl"]
-
-
-@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
-def test_tones_are_not_spent_where_nothing_new_can_be_learned(profile: str) -> None:
-    """With ceilings in the choice itself, and not a louder tone cut down after it."""
-    highest = falling(14.0)
-    driver = session(highest, flat(60.0), profile, retest=False)
-    beyond = [p for p in driver.plays if highest(Route(p.route.ear), p.frequency_hz) < 45.0]
-
-    assert len(beyond) <= len(driver.plays) / 2, "60 dB HL is far out of reach there"
 
 
 def test_an_octave_is_near_and_a_little_more_is_not() -> None:

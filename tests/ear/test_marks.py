@@ -1,7 +1,7 @@
 """What was asked and what was inferred: no mark claims what no tone was asked for."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import pytest
@@ -14,7 +14,7 @@ from firmware_py.ear.marks import Marks
 from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
@@ -26,8 +26,6 @@ from tests.session.driver import (
     flat,
     marks,
     run_left_ear,
-    run_to_end,
-    two_ears,
 )
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
@@ -40,9 +38,11 @@ LIMIT_DB_HL: Final = 100.0
 NAMES: Final = quick(STANDARD_AUDIOGRAMS_DB_HL, "N4", "S2")
 
 
-def patient(name: str, seed: int, lapse_rate: float = 0.02) -> SimulatedListener:
-    """An ear of a standard audiogram with a response noise of 2 dB, who misses 1 in 50."""
-    return SimulatedListener(audiogram_named(name), 2.0, lapse_rate, 0.0, seed=seed)
+@cache
+def patient(name: str, seed: int, miss_rate: float = 0.02) -> SimulatedListener:
+    """Ears of a standard audiogram, whose listener misses 1 in 50."""
+    ears = audiogram_named(name)
+    return SimulatedListener(ears, lapse_rate=miss_rate, false_alarm_rate=0.0, seed=seed)
 
 
 def tones_near(driver: Driver, ear: str, frequency_hz: float) -> Iterator[tuple[float, Any]]:
@@ -107,16 +107,6 @@ def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
         assert {found[f] for f in asked_hz} <= ASKED
 
 
-def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> None:
-    driver = run_to_end(Settings(), two_ears(right=10.0, left=75.0))
-    found = driver.ear("left")["thresholds"]
-
-    assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}
-    assert {t["masking"] for t in found if t["mark"] != Outcome.INFERRED} == {MaskingMark.UNCERTAIN}
-    uncertain_hz = [t["frequency_hz"] for t in found if t["mark"] != Outcome.INFERRED]
-    assert driver.result["remarks"][0]["frequencies_hz"] == uncertain_hz
-
-
 @pytest.mark.parametrize("ask_all", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_octave_is_asked_before_an_ear_ends_and_all_with_ask_all(
@@ -133,29 +123,12 @@ def test_every_octave_is_asked_before_an_ear_ends_and_all_with_ask_all(
 def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
     """With bands that never get narrow enough, the last tones before the cap are for that."""
     values = {"stop_half_width_db": 1.0, "tones_max": 60}
-    plain = run_left_ear(patient("N3", 5, lapse_rate=0.0), **values).ear("left")
-    whole = run_left_ear(patient("N3", 5, lapse_rate=0.0), ask_all=True, **values).ear("left")
+    plain = run_left_ear(patient("N3", 5, miss_rate=0.0), **values).ear("left")
+    whole = run_left_ear(patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
 
     assert Outcome.INFERRED in marks(plain).values()
     assert Outcome.INFERRED not in marks(whole).values()
     assert whole["tones"] <= 60 + ATTENTION_TONES_MAX
-
-
-def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> None:
-    """An ear at its cap has six of them; none is for a narrower band."""
-    driver = run_left_ear(patient("S2", 1, lapse_rate=0.0), conduct="clinical", tones_max=24)
-    told = driver.tells("tone")
-    last = max(n for n, about in enumerate(told) if about["purpose"] == Purpose.RETEST)
-    before, after = told[: last + 1], told[last + 1 :]
-
-    assert driver.ear("left")["why"][0] == {
-        "code": "cap-kept", "tones_max": 24, "tones": 18, "kept": 6,
-    }  # fmt: skip
-    assert 250 not in {about["frequency_hz"] for about in before}
-    assert 250 in {about["frequency_hz"] for about in after}
-    assert all("information_bits" not in about for about in after)
-    assert {about["frequency_hz"] for about in after} <= OCTAVES_HZ
-    assert driver.ear("left")["tones"] <= 24 + ATTENTION_TONES_MAX
 
 
 @pytest.mark.parametrize("heard", [True, False])

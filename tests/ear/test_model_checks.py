@@ -10,8 +10,9 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
-from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.listener import EARS, SimulatedListener, Tone
 from firmware_py.ear.attention import Attention
+from firmware_py.ear.caps import CHECKS_USUAL
 from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.model_checks import (
@@ -27,6 +28,7 @@ from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import SessionResult
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
+from tests.session.driver import Driver, Listener, Reaction, flat, run_left_ear
 
 DRAWS = 200_000
 
@@ -172,3 +174,41 @@ def test_most_who_do_not_attend_are_said_not_to_or_the_ear_is_refused(
     print(f"\n{sum(said)} of {len(said)}")
 
     assert sum(said) >= found_min
+
+
+class MissesClearTones(Listener):
+    """Misses every third of the tones that are well above its threshold, once it is known."""
+
+    count = 0
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        if tone.number > 20 and tone.level_db_hl >= 30.0 + 8.0:
+            self.count += 1
+            if self.count % 3 == 1:
+                return None
+        return flat(30.0).to_tone(tone)
+
+
+def misses_clear_tones() -> Driver:
+    return run_left_ear(MissesClearTones(), masking="off")
+
+
+def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked() -> None:
+    driver = misses_clear_tones()
+    clear = driver.left.attention.clear()
+
+    assert clear.missed >= 2
+    assert clear.asked > CHECKS_USUAL
+    signs = [{"code": "misses", "missed": clear.missed, "asked": clear.asked}]
+    assert {"code": "inattentive", "signs": signs} in driver.result["remarks"]
+
+
+def test_checks_that_are_forgotten_are_told_apart_for_they_came_above_the_cap() -> None:
+    """Or they would be asked again within the cap, and once more as checks."""
+    attention = misses_clear_tones().left.attention
+    asked = attention.checks_asked
+
+    assert asked > CHECKS_USUAL
+    assert attention.forget(attention.answers[:3]) == 0
+    assert attention.forget(attention.answers) == asked
+    assert attention.checks_asked == 0

@@ -9,7 +9,7 @@ import pytest
 from firmware_py.ear.agenda import LookedAt
 from firmware_py.ear.reasons_to_ask import BY_NAME, Bracket, LateStart, Look, SilenceDue
 from firmware_py.session.agenda import table_lines
-from firmware_py.terms.outcomes import Purpose, Why
+from firmware_py.terms.outcomes import Why
 from firmware_py.terms.settings import Settings
 from tests.ear.test_marks import patient
 from tests.session.driver import Driver, run_to_end
@@ -36,12 +36,6 @@ def test_a_late_start_is_looked_for_once() -> None:
     assert LateStart().propose(Look(ear)) == ()
     ear.looked_at.clear()
     assert LateStart().propose(Look(ear)) == (LookedAt(Why.LATE_START),)
-
-
-def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -> None:
-    driver = Driver(Settings(conduct="clinical", ears="left", ask_all=True), patient("N3", 1))
-
-    assert driver.run_to_tone(Purpose.MEASURE).why == Why.BRACKET
 
 
 @pytest.mark.parametrize(("left", "asked"), [(24, True), (25, False)])

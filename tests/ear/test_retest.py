@@ -1,5 +1,7 @@
 """The retest: one ascent at 1 kHz in steps of 5 dB, and what its difference says."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from firmware_py.ear.levels import Levels, no_limit
@@ -16,6 +18,25 @@ NO, SURE, DOUBT = False, True, None
 QUIET = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
 NEVER_PRESSES_WITHOUT = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01)
 NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, false_alarm_rate=0.01)
+
+
+def answered(
+    threshold_db_hl: float,
+    answers: Sequence[bool | None],
+    listener: Hyperparameters = QUIET,
+    sd_db: float = 3.0,
+) -> Retest:
+    """Return a retest of an ear with this threshold that got these answers, and is over."""
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    retest, first_db_hl = Retest(threshold_db_hl, levels, sd_db, listener), threshold_db_hl - 10.0
+    for step, heard in enumerate(answers):
+        assert not retest.over
+        tone = retest.tone()
+        assert tone == Presentation(Purpose.RETEST, 1000.0, round(first_db_hl) + 5.0 * step)
+        retest.take_answer(tone.level_db_hl, heard)
+    assert retest.over
+    return retest
 
 
 @pytest.mark.parametrize(
@@ -35,46 +56,32 @@ NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, fals
 def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
     threshold_db_hl: float, answers: list[bool | None], above_first_db: float
 ) -> None:
-    levels = Levels(Route("left"), Settings(), no_limit)
-    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
-    retest, first_db_hl = Retest(threshold_db_hl, levels, 3.0, QUIET), round(threshold_db_hl - 10.0)
-    for step, heard in enumerate(answers):
-        assert not retest.over
-        assert retest.tone() == Presentation(Purpose.RETEST, 1000.0, first_db_hl + 5.0 * step)
-        retest.take_answer(first_db_hl + 5.0 * step, heard)
-
-    assert retest.over
-    expected_db = first_db_hl + above_first_db - threshold_db_hl
-    assert retest.difference_db == pytest.approx(expected_db, abs=1e-9)
+    expected_db = round(threshold_db_hl - 10.0) + above_first_db - threshold_db_hl
+    found_db = answered(threshold_db_hl, answers).difference_db
+    assert found_db == pytest.approx(expected_db, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("silences", "listener", "verdict"),
+    ("silences", "listener", "told"),
     [
-        (2, QUIET, ""),  # 2.5 dB lower
-        (4, QUIET, ""),  # 7.5 dB higher: an ascent does that with an SD of 3 dB
+        (2, QUIET, "repeatable"),  # 2.5 dB lower
+        (4, QUIET, "scattered"),  # 7.5 dB higher: an ascent does that with an SD of 3 dB
         (5, QUIET, "rejected"),  # 12.5 dB higher
-        (5, NOISY, ""),  # the same of a listener whose answers are that noisy
-        (0, QUIET, ""),  # 12.5 dB lower: an accident in a hundred tones may do that
+        (5, NOISY, "scattered"),  # the same of a listener whose answers are that noisy
+        (0, QUIET, "scattered"),  # 12.5 dB lower: an accident in a hundred tones may do that
         (0, NEVER_PRESSES_WITHOUT, "rejected"),
     ],
 )
 def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_listener(
-    silences: int, listener: Hyperparameters, verdict: str
+    silences: int, listener: Hyperparameters, told: str
 ) -> None:
     test = HearingTest(Settings(ears="left"))
-    ear = test.ears[Route("left")]
-    ear.levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
-    ear.retest = retest = Retest(30.0, ear.levels, 3.0, listener)
-    for heard in [NO] * silences + [SURE]:
-        retest.take_answer(retest.tone().level_db_hl, heard)
-    difference_db = retest.difference_db
+    retest = answered(30.0, [NO] * silences + [SURE], listener)
+    test.ears[Route("left")].retest = retest
 
-    assert difference_db == -12.5 + 5.0 * silences
-    told = "repeatable" if abs(difference_db) <= 5.0 else "scattered"
-    assert retest.told == (verdict or told), "who is told of it knows whether it is within 5 dB"
-    assert [say(each) for each in test.result().remarks] == ([] if not verdict else [
-        f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
+    assert (retest.difference_db, retest.told) == (-12.5 + 5.0 * silences, told)
+    assert [say(each) for each in test.result().remarks] == ([] if told != "rejected" else [
+        f"left ear rejected: 1 kHz came out {retest.difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip
 
 
@@ -94,11 +101,4 @@ def test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_do
     threshold_db_hl: float, answers: list[bool | None], lapse_rate: float, told: str
 ) -> None:
     listener = Hyperparameters(None, None, response_noise_db=1.0, lapse_rate=lapse_rate)
-    levels = Levels(Route("left"), Settings(), no_limit)
-    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
-    retest = Retest(threshold_db_hl, levels, 0.1, listener)
-    for heard in answers:
-        retest.take_answer(retest.tone().level_db_hl, heard)
-
-    assert retest.over
-    assert retest.told == told
+    assert answered(threshold_db_hl, answers, listener, sd_db=0.1).told == told

@@ -35,7 +35,7 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     },
     "tests/ear/test_inferred_bands.py": {
         "test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side":
-            "inferred_bands.EXPECTED_DB",
+            "threshold_estimates.EXPECTED_DB",
     },
     "tests/ear/test_level_limits.py": {
         "test_an_octave_is_near_and_a_little_more_is_not": "levels.NEAR_OCTAVES",

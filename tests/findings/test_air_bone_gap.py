@@ -22,6 +22,7 @@ from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 
 OFFSET_DB = 2.8
+HEARS_ALL, INCOMPLETE, DEAF = Outcome.HEARS_ALL, Outcome.INCOMPLETE, Outcome.NO_RESPONSE
 Levels = dict[int, float]
 
 
@@ -95,6 +96,9 @@ def beyond(found: EarResult, at_hz: int, outcome: Outcome, limit_db_hl: float) -
         ({0: 20.0, 4000: 60.0}, {0: 18.0, 4000: 30.0}, LossType.SENSORINEURAL),
         ({0: 30.0, 500: 45.0}, {0: 10.0, 500: 10.0}, LossType.CONDUCTIVE),
         ({0: 20.0, 500: 45.0}, {0: 15.0, 500: 10.0}, LossType.SENSORINEURAL),
+        # A vibrator that slipped before the first tone: no other sign of it is left.
+        ({0: 50.0}, {0: 68.0}, LossType.UNKNOWN),
+        ({0: 50.0}, {0: 53.0}, LossType.SENSORINEURAL),
     ],
 )
 def test_the_type_of_loss_is_that_of_the_published_rule(
@@ -103,6 +107,7 @@ def test_the_type_of_loss_is_that_of_the_published_rule(
     found = ear_gaps(air(by_air), bone(by_bone))
 
     assert found.loss == loss
+    assert found.bone_is_poorer == found.to_record()["bone_is_poorer"] == (loss == LossType.UNKNOWN)
     at = [(by_air.get(f, by_air[0]), by_bone.get(f, by_bone[0])) for f in TYPE_HZ]
     assert mean_of(found).db == pytest.approx(sum(a - b for a, b in at) / 3.0, abs=1e-3)
 
@@ -123,13 +128,12 @@ def test_a_gap_has_the_band_and_the_share_of_a_difference() -> None:
 
 
 def test_what_lies_beyond_a_limit_makes_the_gap_a_bound_that_tells_no_probability() -> None:
-    deaf, hears_all = Outcome.NO_RESPONSE, Outcome.HEARS_ALL
     right, its_bone = air({0: 50.0}), bone({0: 33.0})
     cases = [
-        (beyond(right, 1000, deaf, 100.0), its_bone, 67.0, Bound.AT_LEAST),
-        (beyond(right, 1000, hears_all, -10.0), its_bone, -43.0, Bound.AT_MOST),
-        (right, beyond(its_bone, 1000, deaf, 75.0), -25.0, Bound.AT_MOST),
-        (right, beyond(its_bone, 1000, hears_all, -10.0), 60.0, Bound.AT_LEAST),
+        (beyond(right, 1000, DEAF, 100.0), its_bone, 67.0, Bound.AT_LEAST),
+        (beyond(right, 1000, HEARS_ALL, -10.0), its_bone, -43.0, Bound.AT_MOST),
+        (right, beyond(its_bone, 1000, DEAF, 75.0), -25.0, Bound.AT_MOST),
+        (right, beyond(its_bone, 1000, HEARS_ALL, -10.0), 60.0, Bound.AT_LEAST),
         (doubted(right, 1000), its_bone, 17.0, Bound.AT_LEAST),
         (right, doubted(its_bone, 1000), 17.0, Bound.AT_MOST),
     ]
@@ -148,13 +152,13 @@ def test_what_lies_beyond_a_limit_makes_the_gap_a_bound_that_tells_no_probabilit
 
     # What may lie on either side is not known, nor are small gaps beside it any reason to call it.
     right = air({0: 45.0})
-    found = ear_gaps(beyond(right, 1000, deaf, 100.0), beyond(its_bone, 1000, deaf, 75.0))
+    found = ear_gaps(beyond(right, 1000, DEAF, 100.0), beyond(its_bone, 1000, DEAF, 75.0))
     assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
     assert (found.mean, found.loss, found.examined_hz) == (None, LossType.UNKNOWN, [])
 
 
 def test_what_perhaps_lies_beyond_a_limit_by_air_is_a_bound_below_it() -> None:
-    perhaps = beyond(air({0: 50.0}), 1000, Outcome.INCOMPLETE, 100.0)
+    perhaps = beyond(air({0: 50.0}), 1000, INCOMPLETE, 100.0)
 
     found, small = (ear_gaps(perhaps, bone({0: level})) for level in (33.0, 50.0))
 
@@ -169,7 +173,7 @@ def test_what_perhaps_lies_beyond_a_limit_by_air_is_a_bound_below_it() -> None:
 
 
 def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
-    limits = (beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, limit) for limit in (40.0, 100.0))
+    limits = (beyond(bone({0: 55.0}), 500, INCOMPLETE, limit) for limit in (40.0, 100.0))
     found, unknown = (ear_gaps(air({0: 60.0}), each) for each in limits)
 
     gap = gap_at(found, 500)
@@ -180,24 +184,34 @@ def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
     assert unknown.loss == LossType.UNKNOWN
 
 
-def test_a_bound_tells_a_type_only_on_its_own_side() -> None:
-    by_air = air({0: 60.0})
-    cases = [
+@pytest.mark.parametrize(
+    ("by_air", "by_bone", "loss"),
+    [
         # The other ear may have heard the vibrator: the gap there may be none.
-        (by_air, doubted(bone({0: 40.0}), 1000), LossType.UNKNOWN),
-        (by_air, doubted(bone({0: 55.0}), 1000), LossType.SENSORINEURAL),
+        (air({0: 60.0}), doubted(bone({0: 40.0}), 1000), LossType.UNKNOWN),
+        (air({0: 60.0}), doubted(bone({0: 55.0}), 1000), LossType.SENSORINEURAL),
         # It may have heard the tones by air: the gap may be larger.
-        (doubted(by_air, 1000), bone({0: 30.0}), LossType.MIXED),
-        (doubted(by_air, 1000), bone({0: 55.0}), LossType.UNKNOWN),
-    ]
-    for one, other, loss in cases:
-        assert ear_gaps(one, other).loss == loss
+        (doubted(air({0: 60.0}), 1000), bone({0: 30.0}), LossType.MIXED),
+        (doubted(air({0: 60.0}), 1000), bone({0: 55.0}), LossType.UNKNOWN),
+        # Of a gap that is called it is told where bone lies on one side of 20 dB only.
+        (air({0: 70.0}), doubted(bone({0: 30.0}), 500), LossType.MIXED),
+        (air({0: 70.0}), doubted(bone({0: 5.0}), 500), LossType.UNKNOWN),  # 5 dB and more
+        (air({0: 45.0}), beyond(bone({0: 5.0}), 500, HEARS_ALL, -10.0), LossType.CONDUCTIVE),
+        (air({0: 45.0}), beyond(bone({0: 45.0}), 500, HEARS_ALL, -10.0), LossType.UNKNOWN),  # 29
+        # Nothing is known of it at 500 Hz.
+        (air({0: 70.0}), beyond(bone({0: 5.0}), 500, INCOMPLETE, 100.0), LossType.UNKNOWN),
+    ],
+)
+def test_a_bound_tells_a_type_only_on_its_own_side(
+    by_air: EarResult, by_bone: EarResult, loss: LossType
+) -> None:
+    assert ear_gaps(by_air, by_bone).loss == loss
 
 
 def test_two_frequencies_are_enough_for_a_gap_that_is_large_there() -> None:
-    felt = beyond(bone({0: 22.0}), 500, Outcome.INCOMPLETE, 40.0)
+    felt = beyond(bone({0: 22.0}), 500, INCOMPLETE, 40.0)
     either = doubted(bone({0: 22.0}), 500)
-    beyond_air = beyond(air({0: 60.0}), 500, Outcome.INCOMPLETE, 100.0)
+    beyond_air = beyond(air({0: 60.0}), 500, INCOMPLETE, 100.0)
     for by_air, by_bone in ((air({0: 60.0}), felt), (air({0: 60.0}), either), (beyond_air, either)):
         mean = mean_of(ear_gaps(by_air, by_bone))
 
@@ -215,26 +229,10 @@ def test_two_frequencies_are_enough_for_a_gap_that_is_large_there() -> None:
         assert (mean.bound, mean.is_called) == (Bound.AT_MOST, False)
 
 
-def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only() -> None:
-    def loss(at_500: EarResult, air_db_hl: float = 70.0) -> LossType:
-        found = ear_gaps(air({0: air_db_hl}), at_500)
-        assert mean_of(found).is_called
-        return found.loss
-
-    assert loss(doubted(bone({0: 30.0}), 500)) == LossType.MIXED
-    assert loss(doubted(bone({0: 5.0}), 500)) == LossType.UNKNOWN, "5 dB and more"
-    hears_all = Outcome.HEARS_ALL
-    assert loss(beyond(bone({0: 5.0}), 500, hears_all, -10.0), 45.0) == LossType.CONDUCTIVE
-    most = beyond(bone({0: 45.0}), 500, hears_all, -10.0)
-    assert loss(most, 45.0) == LossType.UNKNOWN, "29 and less"
-    beyond_vibrator = beyond(bone({0: 5.0}), 500, Outcome.INCOMPLETE, 100.0)
-    assert loss(beyond_vibrator) == LossType.UNKNOWN, "nothing is known of it at 500 Hz"
-
-
 def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
     """As much larger than usual as at 1, 2 and 4 kHz, and never more than it can be."""
-    felt = beyond(bone({0: 30.0}), 500, Outcome.INCOMPLETE, 40.0)
-    small = beyond(bone({0: 50.0}), 500, Outcome.INCOMPLETE, 40.0)
+    felt = beyond(bone({0: 30.0}), 500, INCOMPLETE, 40.0)
+    small = beyond(bone({0: 50.0}), 500, INCOMPLETE, 40.0)
     by_air = air({0: 51.0, 4000: 60.0})
 
     found = ear_gaps(by_air, felt)
@@ -258,7 +256,7 @@ def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
 
 
 def test_nothing_is_inferred_of_an_ear_whose_own_bone_was_measured_nowhere() -> None:
-    felt = beyond(bone({0: 20.0}), 500, Outcome.INCOMPLETE, 40.0)
+    felt = beyond(bone({0: 20.0}), 500, INCOMPLETE, 40.0)
     felt = reduce(doubted, felt.route.kind.frequencies_hz[2:], felt)
     mean = mean_of(ear_gaps(air({0: 90.0}), felt))
     assert (mean.bound, mean.is_called) == (Bound.AT_MOST, False)
@@ -272,12 +270,14 @@ def test_what_was_inferred_is_named() -> None:
 
 
 def test_what_follows_from_doubtful_answers_is_a_bound_too() -> None:
-    by_bone = doubted(bone({0: 20.0}), 500)
-    found = ear_gaps(air({0: 90.0}), mark(by_bone, 750, mark=Outcome.INFERRED, masking=None))
+    for beside_hz in (500, 1000):
+        by_bone = doubted(bone({0: 20.0}), beside_hz)
+        found = ear_gaps(air({0: 90.0}), mark(by_bone, 750, mark=Outcome.INFERRED, masking=None))
 
-    bounds = {gap.frequencies_hz[0]: gap.bound for gap in found.gaps}
-    assert [f for f, bound in bounds.items() if bound == Bound.AT_MOST] == [500, 750]
-    assert not {500, 750} & {*found.impossible_hz}
+        bounds = {gap.frequencies_hz[0]: gap.bound for gap in found.gaps}
+        at_most = [f for f, bound in bounds.items() if bound == Bound.AT_MOST]
+        assert at_most == sorted([beside_hz, 750])
+        assert not {*at_most} & {*found.impossible_hz}
     surely = mark(bone({0: 5.0}), 750, mark=Outcome.INFERRED, masking=None)
     other = ear_gaps(air({0: 90.0}), surely)
     assert 750 not in other.impossible_hz, "nothing was asked there"
@@ -295,8 +295,8 @@ LARGE = bone({0: 15.0})
         (bone({0: 50.0, 1000: 56.0}), []),
         # Where one frequency is not known, and the mean is large.
         (doubted(LARGE, 500), [1000, 2000]),  # 55 dB at most
-        (beyond(LARGE, 500, Outcome.INCOMPLETE, 40.0), [1000, 2000]),
-        (mark(LARGE, 500, threshold_db_hl=None, sd_db=None, mark=Outcome.INCOMPLETE), [1000, 2000]),
+        (beyond(LARGE, 500, INCOMPLETE, 40.0), [1000, 2000]),
+        (mark(LARGE, 500, threshold_db_hl=None, sd_db=None, mark=INCOMPLETE), [1000, 2000]),
         (bone({0: 15.0, 500: 68.0}), []),
     ],
 )
@@ -310,7 +310,7 @@ def test_an_examination_is_due_with_a_gap_wherever_it_is_known(
 
 def test_a_gap_larger_than_any_conductive_loss_is_named_and_no_type_of_loss_rests_on_it() -> None:
     at_type, elsewhere = air({0: 60.0, 500: 90.0}), air({0: 60.0, 3000: 90.0})
-    bound = beyond(air({0: 60.0}), 500, Outcome.NO_RESPONSE, 100.0)
+    bound = beyond(air({0: 60.0}), 500, DEAF, 100.0)
 
     assert ear_gaps(air({0: 68.0}), bone({0: 5.0})).impossible_hz == []
     for each in (at_type, bound):
@@ -333,17 +333,8 @@ def test_a_type_of_loss_is_probable_near_15_db_and_sure_far_from_it() -> None:
     assert not replace(near, loss=LossType.UNKNOWN).loss_is_probable
 
 
-def test_bone_that_is_poorer_than_air_tells_no_type_of_loss() -> None:
-    """A vibrator that slipped before the first tone: no other sign of it is left."""
-    slipped, noisy = (ear_gaps(air({0: 50.0}), bone({0: level})) for level in (68.0, 53.0))
-
-    assert slipped.to_record()["bone_is_poorer"] is slipped.bone_is_poorer is True
-    assert slipped.loss == LossType.UNKNOWN
-    assert (noisy.bone_is_poorer, noisy.loss) == (False, LossType.SENSORINEURAL)
-
-
 def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
-    open_, surely, deaf = MaskingMark.UNCERTAIN, MaskingMark.MASKED, Outcome.NO_RESPONSE
+    open_, surely = MaskingMark.UNCERTAIN, MaskingMark.MASKED
 
     def session_of(
         left_db_hl: float, masking: MaskingMark, outcome: Outcome, of_air: MaskingMark = surely
@@ -354,17 +345,17 @@ def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
             for hz in TYPE_HZ:
                 found = mark(found, hz, masking=masking)
             if outcome != Outcome.MEASURED:
-                found = beyond(found, 500, outcome, 70.0 if outcome == deaf else -10.0)
+                found = beyond(found, 500, outcome, 70.0 if outcome == DEAF else -10.0)
             by_air = mark(ear(side, "air", {0: level_db_hl}), 1000, masking=of_air)
             ears += [by_air, found]
         return [each.in_either for each in gaps_of(session(*ears))]
 
     assert session_of(60.0, open_, Outcome.MEASURED) == [True, True]
     assert session_of(60.0, open_, Outcome.MEASURED, of_air=open_) == [True, True]
-    assert session_of(60.0, open_, Outcome.HEARS_ALL) == [True, True]
+    assert session_of(60.0, open_, HEARS_ALL) == [True, True]
     assert session_of(15.0, open_, Outcome.MEASURED) == [False, False], "the left ear has none"
     assert session_of(60.0, surely, Outcome.MEASURED) == [False, False], "it is known which"
-    assert session_of(60.0, open_, deaf) == [False, False], "nobody heard it"
+    assert session_of(60.0, open_, DEAF) == [False, False], "nobody heard it"
 
 
 def test_only_what_may_be_compared_is() -> None:

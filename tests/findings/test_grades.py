@@ -29,7 +29,7 @@ from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from tests.inference.listeners import listener, session
 from tests.reference import FloatArray
-from tests.session.driver import run_left_ear, run_to_end, two_ears
+from tests.session.driver import run_left_ear, two_ears
 
 SAMPLES = 200_000
 EDGES_DB_HL = [-np.inf, 20.0, 35.0, 50.0, 65.0, 80.0, 95.0, np.inf]  # WHO 2021
@@ -98,12 +98,6 @@ def test_grades_begin_where_the_who_has_them(pta4_db_hl: float, grade: str) -> N
         shares = shares_of(Spread(((1.0, pta4_db_hl, sd_db),)))
         assert shares[NAMES.index(grade)] == pytest.approx(1.0)
         assert sum(shares) == pytest.approx(1.0)
-
-
-def test_an_edge_is_shared_by_two_grades() -> None:
-    shares = shares_of(Spread(((1.0, 35.0, 4.0),)))
-    assert sum(shares) == pytest.approx(1.0)
-    assert shares[1] == pytest.approx(shares[2], abs=1e-3)
 
 
 def threshold_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
@@ -183,20 +177,6 @@ def grade_of(result: SessionResult) -> PersonGrade:
     person = person_grade(result)
     assert person is not None
     return person
-
-
-def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
-    poor = run_to_end(Settings(masking="off"), two_ears(left=60.0, right=10.0))
-    result = poor.test.result()
-    worse, better = (result.by_route[Route(ear)].pta4 for ear in ("left", "right"))
-    person, found = grade_of(result), result.by_route[Route("left")].thresholds
-    assert worse is not None
-    assert better is not None
-    asked_hz = {t.frequency_hz for t in found if t.mark == Outcome.MEASURED}
-    assert worse.doubtful_hz == tuple(f for f in PTA4_FREQUENCIES_HZ if f in asked_hz)
-    assert (worse.bound, better.bound, person.bound) == (Bound.AT_LEAST, Bound.NONE, Bound.NONE)
-    assert person.ear == "right"
-    assert person.unilateral == pytest.approx(1.0, abs=0.05)
 
 
 def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None:

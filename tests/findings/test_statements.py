@@ -1,4 +1,4 @@
-"""By the verdict on its test, more or less may be said of an ear; one place decides what."""
+"""What may be said of an ear, by the verdict on its test and in which convention."""
 
 from dataclasses import replace
 from functools import cache

@@ -130,7 +130,6 @@ def test_a_file_takes_no_more_memory_than_it_has(tmp_path: Path) -> None:
     assert content_of(path, 1 << 60) == path.read_bytes()
 
 
-
 @pytest.mark.parametrize("name", [*READERS, *OTHERS])
 def test_what_is_not_there_a_directory_and_no_text_are_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\xff\xfe")

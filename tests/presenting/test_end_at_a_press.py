@@ -6,7 +6,6 @@ import pytest
 
 from firmware_py.presenting.presenter import LISTENING, PAUSE_BEFORE, PAUSED, STARTING
 from firmware_py.terms import events
-from firmware_py.terms.reasons import Code
 from firmware_py.terms.settings import Settings
 from tests.presenting.test_presentation import at_the_first_onset, press
 from tests.session.driver import (
@@ -105,12 +104,6 @@ def test_power_board_or_operator_may_go_between_press_and_end(between: list[even
     for event in between[1:]:
         driver.feed(event)
     check_answered(driver)
-
-
-def test_an_end_that_no_press_explains_is_a_void() -> None:
-    driver = at_the_first_onset(SETTINGS)
-    assert void(end(driver)) == [Code.CUT_SHORT]
-    assert driver.run_to_tone().number == 1
 
 
 def test_a_press_too_early_voids_once_and_the_end_at_one_on_its_heels_is_no_second_void() -> None:

@@ -1,6 +1,5 @@
 """How fast presentations follow each other: pauses, pulses, and the window of a listener."""
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -59,56 +58,6 @@ def test_pauses_are_their_least_and_a_truncated_exponential_time(conduct: str, s
     assert found_ms.mean() == pytest.approx(law.mean(), abs=4.0 * law.std() / math.sqrt(DRAWS))
 
 
-@pytest.mark.parametrize("conduct", CONDUCTS)
-def test_the_hazard_of_a_pause_is_flat_so_waiting_tells_nothing(conduct: str) -> None:
-    """Of the pauses that are not over, the same part ends in the next moment, whatever was waited.
-
-    But the end of the span is a limit. It is in sight when half of it has passed, to a sixth; by
-    then seven of eight tones have come.
-    """
-    s = Settings(conduct=conduct, seed=3)
-    span_ms = s.pause_ms_max - s.pause_ms_min
-    waited_ms = pauses_ms(s) - s.pause_ms_min
-    step_ms = span_ms / 16.0
-    flat = 1.0 - math.exp(-4.0 / 16.0)
-    for place in range(8):
-        waiting = np.sum(waited_ms >= place * step_ms)
-        ends = np.sum((waited_ms >= place * step_ms) & (waited_ms < (place + 1) * step_ms))
-        error = 4.0 * math.sqrt(flat * (1.0 - flat) / waiting)
-        assert flat - error <= ends / waiting <= flat * 7.0 / 6.0 + error
-    assert np.mean(waited_ms < span_ms / 2.0) == pytest.approx(0.88, abs=0.01)
-
-
-@pytest.mark.parametrize("conduct", CONDUCTS)
-def test_who_guesses_when_a_tone_begins_gains_nothing_by_waiting(conduct: str) -> None:
-    """Every guess that can be made, by brute force: the best is the very first.
-
-    Right is who presses in the tenth of a second in which people answer a tone after its onset;
-    the press at a fixed time after the last event is judged against every pause.
-    """
-    s = Settings(conduct=conduct, seed=4)
-    onsets_ms = pauses_ms(s)
-    rights = [
-        np.mean((onsets_ms > at_ms - 100.0) & (onsets_ms <= at_ms))
-        for at_ms in range(s.pause_ms_min + 100, s.pause_ms_max + 100, 10)
-    ]
-
-    assert max(rights) <= rights[0] + 4.0 * math.sqrt(0.25 / DRAWS)
-    assert rights[-1] < 0.1 * rights[0]
-
-
-def test_a_pause_is_a_function_of_seed_and_number() -> None:
-    first, again = Pace(Settings(seed=5)), after(*[600] * 7, settings=Settings(seed=5))
-    other = Pace(Settings(seed=6))
-    numbers = range(1, 50)
-
-    assert [again.pause_us(n) for n in reversed(numbers)] == [
-        first.pause_us(n) for n in reversed(numbers)
-    ]
-    assert [other.pause_us(n) for n in numbers] != [first.pause_us(n) for n in numbers]
-    assert len({first.pause_us(n) for n in numbers}) == len(numbers)
-
-
 def test_a_press_begins_a_pause_anew_within_reason() -> None:
     pace = Pace(Settings(pause_ms_min=700))
 
@@ -162,46 +111,6 @@ def test_the_window_is_that_of_the_predictive_distribution(
         1000.0 * min(max(window_ms, least_ms), WINDOW_MS_MAX), abs=1.0
     )
     assert pace.late_us == min(2 * pace.window_us, round(1000 * LATE_MS_MAX))
-
-
-def test_the_predictive_distribution_is_that_of_a_brute_force_over_mean_and_variance() -> None:
-    """The reference itself: the density on a grid, without a formula for the posterior."""
-    responses_s = listener(0.7, 0.3, 6, seed=9)
-    x = np.log(responses_s)
-    means = np.linspace(-3.0, 2.0, 801)[:, None]
-    variances = np.exp(np.linspace(math.log(1e-3), math.log(5.0), 801))[None, :]
-    kappa, nu = (LOG_SD / BETWEEN_LOG_SD) ** 2, 8.0
-    log_density = (
-        -0.5 * kappa * (means - math.log(MEDIAN_S)) ** 2 / variances - 0.5 * np.log(variances)
-        - (0.5 * nu + 1.0) * np.log(variances) - 0.5 * nu * LOG_SD**2 / variances
-        + np.log(variances)  # of the grid, which is even in the logarithm
-    )  # fmt: skip
-    for each in x:
-        log_density = log_density - 0.5 * (each - means) ** 2 / variances - 0.5 * np.log(variances)
-    weights = np.exp(log_density - log_density.max())
-    weights /= weights.sum()
-    median = float(np.sum(weights * means))
-    # The predictive variance of Student's t is its squared scale times nu / (nu - 2).
-    variance = float(np.sum(weights * (variances + (means - median) ** 2)))
-    degrees = nu + len(x)
-    scale = math.sqrt(variance * (degrees - 2.0) / degrees)
-    expected_ms, window_ms = predictive_ms(responses_s)
-
-    assert 1000.0 * math.exp(median) == pytest.approx(expected_ms, rel=1e-3)
-    assert 1000.0 * math.exp(median + 2.0 * scale) == pytest.approx(window_ms, rel=2e-3)
-
-
-def test_few_answers_of_a_listener_come_after_his_window_and_next_to_none_too_late() -> None:
-    medians_s = (0.4, 0.6, 0.9, 1.5, 2.0)
-    for seed, (median_s, log_sd) in enumerate(itertools.product(medians_s, (0.2, 0.3))):
-        pace = Pace(Settings())
-        for response_s in listener(median_s, log_sd, 30, seed):
-            pace.take_answer(round(1e6 * response_s))
-        coming_us = 1e6 * np.array(listener(median_s, log_sd, 4000, seed + 100))
-
-        rest_us = 1000 * Settings().pause_ms_min if median_s > 1.0 else 0
-        assert np.mean(coming_us > pace.window_us + rest_us) < 0.07
-        assert np.mean(coming_us > pace.late_us) < 0.005
 
 
 def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_seconds_and_a_half() -> (

@@ -6,11 +6,7 @@ import pytest
 
 from firmware_py.presenting.pace import Pace
 from firmware_py.presenting.silent_time import SilentTime
-from firmware_py.terms import events
-from firmware_py.terms.outcomes import Purpose
-from firmware_py.terms.route import Route
-from firmware_py.terms.settings import CONDUCTS, Settings
-from tests.session.driver import Driver, flat, run_to_end
+from firmware_py.terms.settings import Settings
 
 TRIAL_US, AGAIN_US = Pace(Settings()).late_us, Pace(Settings()).again_us
 PRESS, DISTURB, SHAKE = SilentTime.count_press, SilentTime.disturb, SilentTime.shake
@@ -88,7 +84,10 @@ def test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence(
 
 
 def test_of_who_presses_twice_only_what_is_left_of_a_pause_is_silence() -> None:
-    silent_time = silent()
+    silent_time, other = silent(), silent()
+    other.begin(answered_us=0)
+    other.pass_time(TRIAL_US)
+    assert other.take() is False, "of who does not, all of it is"
     silent_time.begin(answered_us=0)
     assert silent_time.again(1)
     silent_time.begin(answered_us=9_000_000)
@@ -106,46 +105,3 @@ def test_without_an_answer_before_or_after_the_board_was_lost_no_press_is_a_seco
     silent_time.begin(answered_us=1000)
     assert not silent_time.again(999)
     assert silent_time.again(1000)
-
-
-@pytest.mark.parametrize("conduct", CONDUCTS)
-def test_a_test_counts_each_of_its_pauses_once(conduct: str) -> None:
-    """Of a listener who never presses in one: the sum of the pauses, less what could be answered.
-
-    The reference goes through what was told, and knows nothing of states.
-    """
-    driver = run_to_end(Settings(conduct=conduct, ears="left", seed=7), flat(30.0))
-    test = driver.test
-    pace = Pace(driver.settings)
-    silent_us, trials, counted = 0, 0, 0
-    waited = False
-    for about in driver.tells("answer"):
-        late_us, window_us = pace.late_us, pace.window_us
-        pause_us = pace.pause_us(about["number"])
-        if not waited:
-            silent_us += pause_us
-        waited = about["heard"] is False and about["purpose"] != Purpose.CATCH
-        if waited:
-            silent_us += max(window_us + pace.pause_us(about["number"] + 1) - late_us, 0)
-        if silent_us >= late_us:
-            silent_us -= late_us
-            trials += 1
-            counted += about["purpose"] != Purpose.FAMILIARISE or conduct == "brisk"
-        if about["heard"]:
-            pace.take_answer(response_us(driver, about["number"]))
-
-    pauses = test.ears[Route("left")].evidence.pauses
-    assert (pauses.count, pauses.pressed) == (counted, 0)
-    assert trials > 5
-
-
-def response_us(driver: Driver, number: int) -> int:
-    """From onset to press."""
-    onset_us = next(
-        e.onset_us for _, e in driver.events
-        if isinstance(e, events.ToneStarted) and e.number == number
-    )  # fmt: skip
-    return next(
-        e.at_us - onset_us for _, e in driver.events
-        if isinstance(e, events.ButtonPressed) and e.at_us > onset_us
-    )  # fmt: skip

@@ -54,18 +54,6 @@ def test_the_best_tone_is_the_best_of_all_candidates(profile: str, random: objec
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("ceiling_db_hl", [-10.0, 17.5, 45.0, 100.0, math.inf])
-def test_the_same_ceiling_everywhere_is_one_ceiling(profile: str, ceiling_db_hl: float) -> None:
-    estimator = ESTIMATORS[profile]
-    everywhere = [ceiling_db_hl] * len(estimator.candidate_frequencies_hz)
-
-    one, all_of_them = estimator.next_stimulus(ceiling_db_hl), estimator.next_stimulus(everywhere)
-
-    assert all_of_them == one
-    assert all_of_them.information_bits == one.information_bits
-
-
-@pytest.mark.parametrize("profile", PROFILES)
 def test_what_is_excluded_stays_so_under_ceilings(profile: str) -> None:
     estimator = ESTIMATORS[profile]
     candidates_hz = estimator.candidate_frequencies_hz
@@ -98,11 +86,3 @@ def test_wrong_ceilings_are_named(profile: str, changes: dict[int, object], word
     with pytest.raises(ValueError, match=r"^level_max_db_hl ") as refusal:
         estimator.next_stimulus(ceilings)  # type: ignore[arg-type]
     assert words in str(refusal.value)
-
-
-def test_the_same_tone_is_equal_whatever_is_expected_of_it() -> None:
-    tone = ESTIMATORS["default"].next_stimulus()
-    assert tone == Stimulus(tone.frequency_hz, tone.level_db_hl)
-    assert (
-        repr(tone) == f"Stimulus(frequency_hz={tone.frequency_hz}, level_db_hl={tone.level_db_hl})"
-    )

@@ -16,14 +16,13 @@ from firmware_py.session.hearing import HearingTest
 from firmware_py.session.time_to_go import PLACING_S
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.events import Action, Finish
-from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.settings import BRISK, CLINICAL, CONDUCTS, Settings
 from firmware_py.terms.tells import AnswerTold, PlacingTold
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget
-from tests.session.driver import Driver, S, flat, run_left_ear
+from tests.session.driver import Driver, S, flat
 
 THOROUGH = pytest.mark.thorough
 pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
@@ -105,22 +104,6 @@ def test_it_is_told_with_every_answer_and_in_the_state() -> None:
         "what reads by place finds the rest as before"
     )
     assert " seconds_to_go=0 " in state_words(driver.test, 0, HEADER, lost=False)
-
-
-def test_what_is_confirmed_counts_down() -> None:
-    driver = run_left_ear(flat(30.0), confirm="hughson-westlake")
-    told = driver.tells("answer", purpose=Purpose.CONFIRM)
-    confirmed = [each["seconds_to_go"] for each in told]
-
-    assert len(confirmed) > 6
-    assert confirmed[0] > confirmed[len(confirmed) // 2] > confirmed[-1] == 0
-
-
-def test_an_ear_that_hears_nothing_is_told_to_end() -> None:
-    driver = run_left_ear(flat(200.0))
-    told = [each for each in driver.tells("answer") if each["purpose"] != Purpose.CHECK]
-    assert told[-1]["seconds_to_go"] == 0
-    assert max(each["seconds_to_go"] for each in told) < 300
 
 
 def placings_of(left: str, gap_db: float, **about: Any) -> list[tuple[float, float]]:

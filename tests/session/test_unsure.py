@@ -15,7 +15,6 @@ from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
-from tests.said import reason_words
 from tests.session.driver import REACTION_US, NeverPresses, familiar, flat, run_left_ear
 
 TWO_BUTTONS = {"unsure_button": True}
@@ -55,14 +54,6 @@ def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
         assert threshold["threshold_db_hl"] == pytest.approx(threshold_db_hl, abs=5.0)
 
 
-def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
-    driver = run_left_ear(flat(100.0, 4.0), **TWO_BUTTONS)
-
-    assert driver.ear("left")["tones_heard"] == 0
-    assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
-    assert {"code": "never-answered"} not in driver.result["remarks"]
-
-
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
     ear = two_button_ear()
     for _ in range(LIMIT_TONES):
@@ -96,16 +87,7 @@ def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
     driver = run_left_ear(flat(-12.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] < driver.ear("left")["tones"]
-    assert not reason_words(driver.ear("left")["why"]).startswith("everything heard")
-
-
-def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
-    silent = run_left_ear(NeverPresses(), **TWO_BUTTONS)
-    golden = run_left_ear(flat(-99.0), **TWO_BUTTONS)
-
-    assert silent.ear("left")["outcome"] == Outcome.NO_RESPONSE
-    assert sum(play.level_db_hl == 100.0 for play in silent.plays) >= LIMIT_TONES
-    assert golden.ear("left")["outcome"] == Outcome.HEARS_ALL
+    assert Code.ALL_HEARD.word not in [each["code"] for each in driver.ear("left")["why"]]
 
 
 @pytest.mark.parametrize(("answered", "unsure", "said"), [(20, 18, False), (21, 19, True)])

@@ -15,8 +15,7 @@ from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.masking import Earphones
-from firmware_py.session.skull import Skull
-from firmware_py.session.way import Verdict
+from firmware_py.session.way import Skull, Verdict
 from firmware_py.terms import route as routes
 from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.person import UNKNOWN

@@ -79,7 +79,7 @@ def test_the_ear_is_chosen_by_chance_from_the_seed() -> None:
     ears = [Asked(seed=seed).until_asked() for seed in range(40)]
 
     assert 10 < ears.count(LEFT) < 30
-    assert ears == [Asked(seed=seed).until_asked() for seed in range(40)]
+    assert ears[:5] == [Asked(seed=seed).until_asked() for seed in range(5)]
 
 
 def test_it_becomes_louder_in_both_ears_in_turn_until_one_hears_it_and_then_is_clear() -> None:
@@ -115,15 +115,6 @@ def test_an_ear_whose_calibration_reaches_less_is_given_no_more() -> None:
     for ear, limit_db_hl in reach_db_hl.items():
         levels = [t["level_db_hl"] for t in driver.tells("tone", ear=ear, purpose=Purpose.CHECK)]
         assert max(levels) == limit_db_hl
-
-
-def test_it_is_played_again_and_again_until_there_is_a_word() -> None:
-    driver = Asked()
-    ear = driver.until_asked()
-    for _ in range(3):
-        driver.run_to_tone()
-
-    assert driver.checks() == [(ear, 40.0)] * 4
 
 
 # The word
@@ -219,11 +210,6 @@ def test_a_word_that_was_not_asked_for_means_nothing() -> None:
     assert driver.say(LEFT) == []
 
 
-def test_an_ear_that_can_be_named_is_one_of_two_or_unsure() -> None:
-    with pytest.raises(ValueError, match="named is 'both'; allowed are left, right, unsure"):
-        events.EarNamed("both")
-
-
 # Who is asked
 
 
@@ -236,11 +222,6 @@ def test_a_test_of_one_ear_or_a_brisk_one_asks_nothing(values: dict[str, Any]) -
 
     assert driver.tells("tone", purpose=Purpose.CHECK) == []
     assert driver.test.result().which_ear == WhichEar.NOT_ASKED
-
-
-def test_a_clinical_test_asks() -> None:
-    assert Settings(conduct="clinical").ear_check
-    assert not Settings(conduct="clinical", ear_check=False).ear_check
 
 
 def test_its_answers_are_given_to_nobody_else() -> None:
@@ -277,11 +258,3 @@ def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
     assert result.which_ear == WhichEar.CONFIRMED
     assert any(isinstance(action, EarphonesTold) for _, action in test.log) == swapped
     assert poorer_by_20_db(result) == (LEFT if audiogram == "N1,N6" else RIGHT)
-
-
-def test_swapped_earphones_are_silent_where_nobody_asks() -> None:
-    listener = Worn(SimulatedListener(audiogram_named("N1,N6")), swapped=True)
-    result = SimulatedTest(Settings(**BRIEF), listener).run()
-
-    assert poorer_by_20_db(result) == RIGHT
-    assert (result.which_ear, result.verdict) == (WhichEar.NOT_ASKED, Verdict.VALID)

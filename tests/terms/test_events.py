@@ -131,6 +131,7 @@ def test_an_event_comes_back_from_its_line_of_json(event: events.Event) -> None:
         {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
         {"what": "aborted", "why": None}, {"what": "noise-refused", "why": []},
         {"what": "started", "can_mask": 1}, {"what": "noise-refused"},
+        {"what": "equipment-heard", "by": "me"}, {"what": "ear-named", "named": "both"},
         MASK_RECORD, {"what": "wait", "until_us": 5}, PLAY_RECORD, {"what": "silence"},
         None, [], 7, "time",
     ],

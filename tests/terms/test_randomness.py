@@ -13,24 +13,6 @@ seeds = st.integers(0, 2**63 - 1)
 indices = st.integers(0, 2**40)
 
 
-PI = (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
-PI_KEY = (0x452821E638D01377, 0xBE5466CF34E90C6C)
-
-
-@pytest.mark.parametrize(
-    ("counter", "key", "first_word"),
-    [
-        ((0, 0, 0, 0), (0, 0), 0x16554D9ECA36314C),
-        ((MASK, MASK, MASK, MASK), (MASK, MASK), 0x87B092C3013FE90B),
-        (PI, PI_KEY, 0xA528F45403E61D95),
-    ],
-)
-def test_the_first_word_is_the_one_known_of_random123(
-    counter: tuple[int, int, int, int], key: tuple[int, int], first_word: int
-) -> None:
-    assert philox(counter, key)[0] == first_word
-
-
 @given(st.tuples(words, words), st.tuples(words, words, words, words))
 def test_all_words_are_those_of_numpy(
     key: tuple[int, int], counter: tuple[int, int, int, int]

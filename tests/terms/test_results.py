@@ -53,62 +53,49 @@ def test_an_inferred_threshold_has_numbers_and_nothing_that_only_a_tone_can_tell
     assert result.ears[0].thresholds[0].mark == Outcome.INFERRED
 
 
-@pytest.mark.parametrize(
-    ("values", "place"),
-    [
-        *(({name: None}, f"{name} is None; allowed is a number of a mark inferred$")
-          for name in NUMBERS),
-        *(({name: value}, f"{name} is .*; allowed is null of a mark inferred$") for name, value in
-          [("limit_db_hl", 100.0), ("masking", "masked"), ("masking", "none"),
-           ("air_bone_gap_db", 20.0)]),
-        ({"mark": "incomplete"}, "threshold_db_hl is 20.0; allowed is null of a mark incomplete$"),
-        ({"mark": "no-response", **dict.fromkeys(NUMBERS)},
-         "limit_db_hl is None; allowed is a number of a mark no-response$"),
-        ({"low_db_hl": 26.5}, "high_db_hl is 26.0; allowed is low_db_hl, 26.5, and more$"),
-    ],
-)  # fmt: skip
-def test_a_threshold_with_more_or_less_than_its_mark_has_is_refused(
-    values: dict[str, Any], place: str
-) -> None:
-    refused(record_with(thresholds=[FOUND | values]), rf"ears\[0\]\.thresholds\[0\]\.{place}")
+# What an ear may not have, by the place that is named.
+OF_A_THRESHOLD: list[tuple[dict[str, Any], str]] = [
+    *(({name: None}, f"{name} is None; allowed is a number of a mark inferred$")
+      for name in NUMBERS),
+    *(({name: value}, f"{name} is .*; allowed is null of a mark inferred$") for name, value in
+      [("limit_db_hl", 100.0), ("masking", "masked"), ("masking", "none"),
+       ("air_bone_gap_db", 20.0)]),
+    ({"mark": "incomplete"}, "threshold_db_hl is 20.0; allowed is null of a mark incomplete$"),
+    ({"mark": "no-response", **dict.fromkeys(NUMBERS)},
+     "limit_db_hl is None; allowed is a number of a mark no-response$"),
+    ({"low_db_hl": 26.5}, "high_db_hl is 26.0; allowed is low_db_hl, 26.5, and more$"),
+]  # fmt: skip
+CONFIRMED: dict[str, Any] = {
+    "frequency_hz": 1000, "threshold_db_hl": 25.0, "mark": "measured", "tones": 8
+}  # fmt: skip
+OF_CONFIRMED: list[tuple[list[Any], str]] = [
+    ([CONFIRMED | {"threshold_db_hl": None}], r"\[0\]\.threshold_db_hl is None"),
+    ([CONFIRMED | {"mark": "incomplete"}], r"\[0\]\.threshold_db_hl is 25\.0"),
+    ([CONFIRMED | {"mark": "inferred"}], r"\[0\]\.mark is 'inferred'"),
+    ([CONFIRMED | {"frequency_hz": 1100}], r"\[0\]\.frequency_hz is 1100"),
+    ([CONFIRMED | {"tones": -1}], r"\[0\]\.tones is -1"),
+    ([CONFIRMED, CONFIRMED], r"\[1\]\.frequency_hz is 1000"),
+    ([25.0], r"\[0\] is 25\.0"),
+]
 
 
 @pytest.mark.parametrize(
     ("values", "place"),
     [
+        *(({"thresholds": [FOUND | of]}, rf"thresholds\[0\]\.{at}") for of, at in OF_A_THRESHOLD),
+        *(({"confirmed": of}, f"confirmed{at}") for of, at in OF_CONFIRMED),
         ({"outcome": "inferred"}, "outcome is 'inferred'; allowed"),
         ({"verdict": "good"}, "verdict is 'good'; allowed are valid, not-judged, doubtful, "),
     ],
 )
-def test_a_word_that_no_ear_has_is_refused(values: dict[str, Any], place: str) -> None:
+def test_what_no_ear_can_have_is_refused(values: dict[str, Any], place: str) -> None:
     refused(record_with(**values), rf"ears\[0\]\.{place}")
-
-
-CONFIRMED: dict[str, Any] = {
-    "frequency_hz": 1000, "threshold_db_hl": 25.0, "mark": "measured", "tones": 8
-}  # fmt: skip
 
 
 def test_a_confirmed_threshold_is_the_same_after_its_record() -> None:
     silent = CONFIRMED | {"frequency_hz": 4000, "threshold_db_hl": None, "mark": "no-response"}
     record = record_with(confirmed=[CONFIRMED, silent])
     assert SessionResult.from_record(record, so_far=True).to_record() == record
-
-
-@pytest.mark.parametrize(
-    ("confirmed", "place"),
-    [
-        ([CONFIRMED | {"threshold_db_hl": None}], r"\[0\]\.threshold_db_hl is None"),
-        ([CONFIRMED | {"mark": "incomplete"}], r"\[0\]\.threshold_db_hl is 25\.0"),
-        ([CONFIRMED | {"mark": "inferred"}], r"\[0\]\.mark is 'inferred'"),
-        ([CONFIRMED | {"frequency_hz": 1100}], r"\[0\]\.frequency_hz is 1100"),
-        ([CONFIRMED | {"tones": -1}], r"\[0\]\.tones is -1"),
-        ([CONFIRMED, CONFIRMED], r"\[1\]\.frequency_hz is 1000"),
-        ([25.0], r"\[0\] is 25\.0"),
-    ],
-)
-def test_a_confirmed_threshold_that_cannot_be_is_refused(confirmed: list[Any], place: str) -> None:
-    refused(record_with(confirmed=confirmed), rf"ears\[0\]\.confirmed{place}")
 
 
 @pytest.mark.parametrize("names", [("verdict",), ("boards",), ("verdict", "reasons", "tones")])

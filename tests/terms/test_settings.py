@@ -223,8 +223,3 @@ def test_at_250_hz_a_quarter_more_is_wide_enough() -> None:
 
     wanted_db = [settings.wanted_half_width_db(BY_AIR, f) for f in (250.0, 251.0, 500.0)]
     assert wanted_db == [10.0, 8.0, 8.0]
-
-
-def test_settings_do_not_change() -> None:
-    with pytest.raises(AttributeError):
-        Settings().seed = 2  # type: ignore[misc]

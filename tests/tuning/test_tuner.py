@@ -94,13 +94,6 @@ def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> Non
     assert bench.simulated_aid.setting.values_db() == result.setting_db
 
 
-def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
-    bench, result = finished_tuning()
-    assert read_journal(JOURNAL, disk=bench.simulated_disk).complete
-    state = bench.replayed()
-    assert (state.differences, state.pending, state.result) == ([], [], result)
-
-
 @pytest.mark.parametrize("after", quick((3, 1, 8), 3))
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     _, whole = finished_tuning()
