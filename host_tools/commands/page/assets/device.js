@@ -4,7 +4,7 @@ import { plain } from "./alerts.js";
 import { askPin } from "./ask.js";
 import { KNOWS } from "./knowledge.js";
 import { helpOf, told } from "./lines.js";
-import { Table } from "./table.js";
+import { hasGroup, lineOf, missingIn } from "./table.js";
 import { Talk } from "./talk.js";
 import { misfit, refused, Trouble } from "./trouble.js";
 
@@ -12,7 +12,6 @@ const PIN_NEEDED = -203;
 
 class Device {
   #talk = null;
-  #table = new Table(KNOWS.commands);
   identity = "";
   heardAt = 0; // of the last line, by the browser's clock
   help = {};
@@ -47,8 +46,8 @@ class Device {
     this.identity = await talk.open();
     this.heardAt = performance.now();
     this.#talk = talk;
-    this.help = helpOf(await talk.ask(this.#table.line("HELP")));
-    const missing = this.#table.missing(this.help);
+    this.help = helpOf(await talk.ask(lineOf(KNOWS.commands, "HELP")));
+    const missing = missingIn(KNOWS.commands, this.help);
     if (missing.length) {
       await this.close();
       throw misfit(plain(this.identity), missing);
@@ -64,7 +63,7 @@ class Device {
 
   /** Ask once, without a PIN; return the last line of the answer. */
   async ask(header, values = {}) {
-    const line = this.#table.line(header, values);
+    const line = lineOf(KNOWS.commands, header, values);
     if (!this.#talk) {
       throw refused(0, "");
     }
@@ -114,7 +113,7 @@ class Device {
 
   /** Return whether a hearing aid can be tuned here. */
   get tunes() {
-    return this.#table.has("tuning", this.help);
+    return hasGroup(KNOWS.commands, "tuning", this.help);
   }
 }
 

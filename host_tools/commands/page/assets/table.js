@@ -2,51 +2,42 @@
 
 import { notAllowed } from "./trouble.js";
 
-/** Builds lines from the table, and finds out whether a device has the same one. */
-export class Table {
-  #commands;
-
-  constructor(commands) {
-    this.#commands = commands;
+/** Return the line for a command in its short form; a value that is not allowed is refused. */
+export function lineOf(commands, header, told = {}) {
+  const command = commands[header];
+  if (!command) {
+    throw new Error(`${header} is not in the table of commands`);
   }
-
-  /** Return the line for a command in its short form; a value that is not allowed is refused. */
-  line(header, told = {}) {
-    const command = this.#commands[header];
-    if (!command) {
-      throw new Error(`${header} is not in the table of commands`);
-    }
-    const left = { ...told };
-    const texts = [];
-    for (const argument of command.arguments ?? []) {
-      const value = left[argument.name];
-      delete left[argument.name];
-      if (value === undefined || value === null || value === "") {
-        if (!argument.optional) {
-          throw notAllowed("value_missing", { name: argument.name });
-        }
-        continue;
+  const left = { ...told };
+  const texts = [];
+  for (const argument of command.arguments ?? []) {
+    const value = left[argument.name];
+    delete left[argument.name];
+    if (value === undefined || value === null || value === "") {
+      if (!argument.optional) {
+        throw notAllowed("value_missing", { name: argument.name });
       }
-      const text = checkValue(argument, String(value).trim());
-      texts.push(command.named ? `${argument.name}=${text}` : text);
+      continue;
     }
-    if (Object.keys(left).length) {
-      throw new Error(`${header} has no ${Object.keys(left).join(", ")}`);
-    }
-    return [header, texts.join(",")].filter(Boolean).join(" ");
+    const text = checkValue(argument, String(value).trim());
+    texts.push(command.named ? `${argument.name}=${text}` : text);
   }
+  if (Object.keys(left).length) {
+    throw new Error(`${header} has no ${Object.keys(left).join(", ")}`);
+  }
+  return [header, texts.join(",")].filter(Boolean).join(" ");
+}
 
-  /** Return the headers that a device's HELP lacks or types otherwise; optional ones are left. */
-  missing(help) {
-    const own = Object.values(this.#commands).filter((command) => !command.optional);
-    return own.filter((command) => !isListed(command, help)).map(headerOf);
-  }
+/** Return the headers that a device's HELP lacks or types otherwise; optional ones are left. */
+export function missingIn(commands, help) {
+  const own = Object.values(commands).filter((command) => !command.optional);
+  return own.filter((command) => !isListed(command, help)).map(headerOf);
+}
 
-  /** Return whether a device's HELP has the commands of a group, such as "tuning". */
-  has(group, help) {
-    const own = Object.values(this.#commands).filter((command) => command.group === group);
-    return own.every((command) => isListed(command, help));
-  }
+/** Return whether a device's HELP has the commands of a group, such as "tuning". */
+export function hasGroup(commands, group, help) {
+  const own = Object.values(commands).filter((command) => command.group === group);
+  return own.every((command) => isListed(command, help));
 }
 
 function isListed(command, help) {

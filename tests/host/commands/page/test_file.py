@@ -58,7 +58,7 @@ def test_nothing_is_ever_put_into_the_page_as_markup() -> None:
 def test_every_line_that_the_page_sends_is_in_the_table_of_commands() -> None:
     known = {row.short for row in (*OF_EVERY_DEVICE, *OF_TUNING)}
     sent = set(re.findall(r'"(\*?[A-Z]{2,}(?::[A-Z]{2,})*\??)"', scripts())) & known
-    asked = set(re.findall(r'(?:ask|askOperator|#do|line)\(\s*"([^"]+)"', scripts()))
+    asked = set(re.findall(r'(?:ask|askOperator|#do)\(\s*"([^"]+)"', scripts()))
     assert asked <= known
     assert {"SESS:STAR", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:RES?", "TONE"} <= sent
 

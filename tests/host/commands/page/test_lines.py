@@ -46,10 +46,9 @@ def test_page_and_host_take_the_same_identifiers_for_like(
 
 # It refuses what the console would refuse, before anything is sent.
 PROGRAM: Final = """
-const table = new Table(given.commands);
 return given.tried.map(([header, told]) => {
   try {
-    return table.line(header, told);
+    return lineOf(given.commands, header, told);
   } catch (error) {
     return [error.key, error.values];
   }
