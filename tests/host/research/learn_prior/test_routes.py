@@ -194,9 +194,10 @@ def test_a_wrong_command_is_refused(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("bone500,bone1000,bone2000,bone4000", "w,x,y,z"),
+        (("bone500,bone1000,bone2000,bone4000,ucl500", "v,w,x,y,z"),
          "its first line has no column boneNNN (bone500, bone1000 ...)"),
-        (("air500,air1000,air2000,air4000", "w,x,y,z"),
+        (("air500,air1000,air2000,air4000,bone500,bone1000,bone2000,bone4000,ucl500",
+          "v,w,x,y,bone500,bone1000,bone2000,bone4000,z"),
          "its first line has no column airNNN (air500, air1000 ...)"),
         (("bone500,bone1000,bone2000,bone4000", "bone125,bone250,bone750,bone3000"),
          "no frequency has a column of air and one of bone"),
