@@ -49,7 +49,6 @@ def sentences() -> list[tuple[str, str]]:
         PROCEDURE: [
             ("`level_max_db_hl` ({} dB HL)", s.level_max_db_hl),
             ("No tone is more than {} dB above the louder of two", settings.STEP_UP_MAX_DB),
-            ("{} s before the next one, up to six times", pace.FIRST_LATE_US / 1e6),
             ("to {} s after the onset", pace.WINDOW_MS_MAX / 1e3),
             ("after the onset, at most {} s", pace.LATE_MS_MAX / 1e3),
             ("no answer within {} s is cut off", pace.LATE_MS_MAX / 1e3),
