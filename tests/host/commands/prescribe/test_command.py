@@ -32,7 +32,11 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.gain_picture import prescription_figure, prescription_svg
 from host_tools.commands.prescribe.source import NothingToPrescribeError
-from host_tools.recordings.recorded_session import RecordedSession, replay_session
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    ReplayedSession,
+    replay_session,
+)
 from tests.budget import quick
 from tests.host.commands.report.test_bone import beyond
 from tests.host.journals import (
@@ -175,7 +179,7 @@ def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     assert {band["rule_gain_db"] for band in ear["bands"]} == {50.0}
 
 
-def with_limits(session: RecordedSession, limits_db_hl: dict[int, float]) -> RecordedSession:
+def with_limits(session: ReplayedSession, limits_db_hl: dict[int, float]) -> ReplayedSession:
     """Return a session without a response at these limits, by frequency."""
     return with_ears(session, (
         replace(ear, thresholds=tuple(
