@@ -14,7 +14,7 @@ from device.simulator.virtual_clock import S
 from device.simulator.world import WholeRun
 from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.sessions.identity import Identity
-from firmware_py.terms.person import Person
+from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.settings import Settings
 from host_tools.devices.unfinished import (
     SIMULATED_KIND,
@@ -82,16 +82,18 @@ def test_nothing_of_another_kind_of_board_is_taken_over(
     assert content(tmp_path / "data") == before
 
 
-@pytest.mark.parametrize("identifier", ["P-A", None])
-def test_what_met_no_board_yet_is_gone_on_with_by_any_only_if_nobody_is_named(
-    identifier: str | None, tmp_path: Path, quick_disk: None
+@pytest.mark.parametrize(
+    "person", [Person(identifier="P-A"), Person(sex="F"), Person(age_years=40.0), UNKNOWN]
+)
+def test_what_met_no_board_yet_is_gone_on_with_by_any_only_if_it_is_nobodys(
+    person: Person, tmp_path: Path, quick_disk: None
 ) -> None:
     world = WholeRun(tmp_path, wait=True)
     world.firmware.start()
-    world.runner.begin(Settings(ears="left", seed=3), Person(identifier=identifier))
+    world.runner.begin(Settings(ears="left", seed=3), person)
     world.close()
     told = list[str]()
-    if identifier is not None:
+    if person != UNKNOWN:
         with pytest.raises(HostError, match=r"tone generator none yet; here it would be 'sim'"):
             check_unfinished(tmp_path, SIMULATED_KIND, told.append)
         return
