@@ -312,8 +312,7 @@ function drawOne(group, ear, each, inGrey) {
   mark.dataset.kind = each.kind;
   symbolInto(mark, ear, each.symbol, each.kind);
   const side = TABLE.ears[ear.ear].side;
-  const arrow = TABLE.arrows[each.kind];
-  let sign = arrow ? arrow.sign : "";
+  let sign = TABLE.arrows[each.kind]?.sign ?? "";
   if (each.wide) sign += TABLE.signs.wide;
   if (each.symbol === "uncertain") sign += TABLE.signs.uncertain;
   // Away from the arrow, on the inner side; by bone outside, as the symbol by air stands within.

@@ -16,6 +16,7 @@ const bandInto = (group, faint) => {
 };
 
 const MARKS = {
+  __proto__: null,
   symbol: (group, route, masking = "none") => {
     const [ear, transducer] = route.split("-");
     group.setAttribute("transform", `translate(${-shiftOf({ ear, transducer })} 0)`);
@@ -44,5 +45,5 @@ export function drawMark(svg, [kind, ...names]) {
   svg.setAttribute("aria-hidden", "true"); // the words beside it say what it is
   svg.classList.add("audiogram");
   const [ear] = (names[0] ?? "").split("-");
-  MARKS[kind]?.(element("g", { class: ear in TABLE.ears ? ear : "grey" }, svg), ...names);
+  MARKS[kind]?.(element("g", { class: Object.hasOwn(TABLE.ears, ear) ? ear : "grey" }, svg), ...names);
 }

@@ -377,17 +377,28 @@ def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> 
     assert answers(press(driver, driver.test.presenter.pace.late_us)) == [True]
 
 
-def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None:
+def at_a_silence_after_a_silence() -> tuple[Driver, int]:
+    """Return it with the board's time that it told last."""
     driver = Driver(Settings(conduct="clinical", ears="left", seed=4, catch_rate=0.5), flat(25))
     driver.run_to_catch()
     while driver.tells("answer")[-1]["heard"] or driver.tells("answer")[-1]["purpose"] == "catch":
         driver.run_to_catch()
     told_us = driver.events[-1][1]
-
     assert isinstance(told_us, events.BoardTime)
-    assert silence_us(driver) == told_us.at_us
+    return driver, told_us.at_us
+
+
+def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None:
+    driver, told_us = at_a_silence_after_a_silence()
+    assert silence_us(driver) == told_us
     assert driver.test.state == presenter.LISTENING
-    assert answers(driver.feed(events.ButtonPressed(told_us.at_us))) == [True]
+    assert answers(driver.feed(events.ButtonPressed(told_us))) == [True]
+
+
+def test_a_press_before_a_silence_after_a_silence_puts_it_off() -> None:
+    driver, told_us = at_a_silence_after_a_silence()
+    assert answers(driver.feed(events.ButtonPressed(told_us - 1))) == []
+    assert silence_us(driver) == told_us - 1 + driver.settings.pause_ms_min * MS
 
 
 def test_another_noise_after_a_silence_has_a_pause_of_its_own() -> None:

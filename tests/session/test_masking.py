@@ -506,6 +506,17 @@ def test_another_board_without_noise_plays_the_tone_without() -> None:
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
 
 
+def test_another_board_without_noise_is_sent_none_for_a_silence_either() -> None:
+    driver = asymmetric(conduct="clinical", catch_rate=0.3)
+    while not (driver.test.presenter.trial.is_catch and driver.test.presenter.noise.due):
+        driver.step()
+    driver.feed(events.BoardLost())
+    driver.forget()
+    told = driver.feed(events.BoardReady(False, can_mask=False))
+    assert driver.test.presenter.trial.is_catch
+    assert [each for each in told if isinstance(each, events.Mask)] == []
+
+
 def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     driver = asymmetric()
     while driver.test.state != "finished":

@@ -166,11 +166,12 @@ def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarF
                 ear.tones,
                 ear.verdict == Verdict.VALID,
                 None if mean is None else mean.is_called,
-                tuple(_thresholds(person, ear)),
+                tuple(thresholds_of(person, ear)),
             )
 
 
-def _thresholds(person: Person, ear: EarResult) -> Iterable[BoneThreshold]:
+def thresholds_of(person: Person, ear: EarResult) -> Iterable[BoneThreshold]:
+    """Yield what was found of an ear by bone, against what the vibrator could find."""
     for each in ear.thresholds:
         numbers = each.threshold_db_hl, each.low_db_hl, each.high_db_hl
         if each.frequency_hz not in SCORED_HZ or None in numbers:

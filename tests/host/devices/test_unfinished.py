@@ -14,9 +14,15 @@ from device.simulator.virtual_clock import S
 from device.simulator.world import WholeRun
 from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.sessions.identity import Identity
-from firmware_py.terms.person import Person
+from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.settings import Settings
-from host_tools.devices.unfinished import check_tuning, find_unfinished
+from host_tools.devices.unfinished import (
+    SIMULATED_KIND,
+    check_tuning,
+    check_unfinished,
+    find_unfinished,
+)
+from host_tools.errors import HostError
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.firmware.whole_sessions import a_listener
@@ -74,6 +80,25 @@ def test_nothing_of_another_kind_of_board_is_taken_over(
     assert "tone generator 'pico 51b0000000000001'; here it would be '" in why
     assert "finish it there as it began, or name another directory; nothing was touched" in why
     assert content(tmp_path / "data") == before
+
+
+@pytest.mark.parametrize(
+    "person", [Person(identifier="P-A"), Person(sex="F"), Person(age_years=40.0), UNKNOWN]
+)
+def test_what_met_no_board_yet_is_gone_on_with_by_any_only_if_it_is_nobodys(
+    person: Person, tmp_path: Path, quick_disk: None
+) -> None:
+    world = WholeRun(tmp_path, wait=True)
+    world.firmware.start()
+    world.runner.begin(Settings(ears="left", seed=3), person)
+    world.close()
+    told = list[str]()
+    if person != UNKNOWN:
+        with pytest.raises(HostError, match=r"tone generator none yet; here it would be 'sim'"):
+            check_unfinished(tmp_path, SIMULATED_KIND, told.append)
+        return
+    check_unfinished(tmp_path, SIMULATED_KIND, told.append)
+    assert "session 1 of nobody named" in told[0]
 
 
 @pytest.mark.usefixtures("benches")

@@ -200,7 +200,7 @@ export class Follower {
 
 /** Return what is under way, as a screen reader hears it. */
 function statusOf(about) {
-  const asked = { ear: "asking", placing: "placing" }[about.check];
+  const asked = { __proto__: null, ear: "asking", placing: "placing" }[about.check];
   if (asked || about.state === "paused") {
     return asked ?? "paused";
   }

@@ -5,7 +5,7 @@ const ERROR = /^ERROR (-?\d+),"(.*)"$/;
 
 /** Return the pairs NAME=VALUE of a line; a word without a value has an empty one. */
 export function pairs(text) {
-  const found = {};
+  const found = { __proto__: null };
   for (const [, name, value] of text.matchAll(WORD)) {
     found[name] = value?.startsWith('"') ? unquoted(value) : (value ?? "");
   }

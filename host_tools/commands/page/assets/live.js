@@ -6,8 +6,8 @@ import { drawEar, figureOf, sidesOf } from "./draw.js";
 import { isBoardLost, reasonsOf } from "./lines.js";
 import { clockTime, dateAndTime, number, own, routeOf, say } from "./words.js";
 
-const HEARD = { true: true, false: false, unsure: null };
-const ANSWERS = { true: "heard", false: "not-heard", unsure: "unsure" };
+const HEARD = { __proto__: null, true: true, false: false, unsure: null };
+const ANSWERS = { __proto__: null, true: "heard", false: "not-heard", unsure: "unsure" };
 const ANSWERS_SHOWN = 200;
 const NONE = "–";
 const KEPT = "gp-pta-symbols"; // those of the session under way
@@ -234,7 +234,8 @@ function widthWords({ half_width_db: width, widest_hz: hz }) {
 }
 
 function maskingWords(masking) {
-  const key = { ready: "masking_ready", none: "masking_none", off: "masking_off" }[masking];
+  const keys = { __proto__: null, ready: "masking_ready", none: "masking_none", off: "masking_off" };
+  const key = keys[masking];
   return key ? say(key) : say("masking_level", { level: masking ?? "" });
 }
 

@@ -6,6 +6,7 @@ import { figureOf } from "./draw.js";
 import { number, say } from "./words.js";
 
 const BLOCKS = {
+  __proto__: null,
   alarm: alarmOf,
   audiograms: audiogramsOf,
   comments: commentsOf,

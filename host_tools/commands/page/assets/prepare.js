@@ -105,7 +105,7 @@ export class Preparation {
         return make("li", {}, say("differs_line", { name: say(name), value, usual }));
       });
     const others = Object.entries(this.#settings).filter(
-      ([name, value]) => !(name in wanted) && String(value) !== String(this.#configured[name]),
+      ([name, value]) => !Object.hasOwn(wanted, name) && String(value) !== String(this.#configured[name]),
     );
     differ.push(...others.map(([name, value]) => make("li", { lang: "en" }, plain(`${name}: ${value}`))));
     fill(at("differs"), ...differ);

@@ -17,7 +17,12 @@ export class Language {
   /** `sentences` by code; `rules`: what reasons.py says of figures by their names. */
   constructor(sentences, rules) {
     this.#sentences = sentences;
-    this.#rules = rules;
+    const { several, decimals } = rules; // names of figures come from outside
+    this.#rules = {
+      ...rules,
+      several: { __proto__: null, ...several },
+      decimals: { __proto__: null, ...decimals },
+    };
   }
 
   has(code) {
@@ -54,7 +59,7 @@ export class Language {
   }
 
   #sentence({ code, ...figures }) {
-    const parts = { unit: this.#sentences["unit-db-hl"] };
+    const parts = { __proto__: null, unit: this.#sentences["unit-db-hl"] };
     for (const [name, part] of Object.entries(figures)) {
       parts[name] = this.#part(name, part);
     }

@@ -7,6 +7,7 @@ import { dateAndTime, say, translate, useUnit } from "./words.js";
 
 const CLOCK_APART_MS = 5 * 60 * 1000;
 const PART_STATES = { // what is said, and its class
+  __proto__: null,
   ok: ["works", "good"],
   FAULT: ["fails", "bad"],
   unchecked: ["unchecked", ""],

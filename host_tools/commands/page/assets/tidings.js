@@ -1,4 +1,4 @@
-// What the device says unasked, and who has to know it.
+// What the device says unasked, and who has to know it. A table without a prototype has no word but its own.
 
 import { forget, note, problem } from "./alerts.js";
 import { errorOf } from "./lines.js";
@@ -18,13 +18,14 @@ const OF_TUNING = [
 ];
 const OF_HAND = ["manual-tone", "manual-tone-over", "button-down", "button-up"];
 // What the device told by a number, by the line that tells that it is mended.
-const MENDED = { "board-ready": [101, -241], continued: [106, 109, 111] };
-const OF_BOARD = { "board-lost": "board_lost", "board-ready": "board_ready" };
-const OF_AN_EAR = { ear: "now_ear", "ear-over": "ear_over", "ear-again": "ear_again" };
+const MENDED = { __proto__: null, "board-ready": [101, -241], continued: [106, 109, 111] };
+const OF_BOARD = { __proto__: null, "board-lost": "board_lost", "board-ready": "board_ready" };
+const OF_AN_EAR = { __proto__: null, ear: "now_ear", "ear-over": "ear_over", "ear-again": "ear_again" };
 
 /** Return what takes an unasked line and what it tells. */
 export function tidingsTo(follower, tone, tuning) {
   const ofTest = {
+    __proto__: null,
     tone: (about) => follower.live.tone(about),
     catch: (about) => follower.live.tone(about),
     answer: (about) => follower.live.answer(about),

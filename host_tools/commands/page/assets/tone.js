@@ -58,7 +58,7 @@ export class HandTone {
   }
 
   told(what, about) {
-    const keys = { "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
+    const keys = { __proto__: null, "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
       this.#isTold = true; // perhaps in the same breath as that it was taken
       tell(at("tone-told"), () => say(keys[what]));

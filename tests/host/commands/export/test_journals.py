@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from firmware_py.journal import read_journal
+from firmware_py.terms.route import ROUTES
 from host_tools.commands.export import long_table
 from host_tools.commands.export.document_session import DocumentSession, Sessions, document
 from host_tools.commands.export.examination import Examination, read_examination
@@ -132,9 +133,18 @@ def test_sessions_are_let_go_when_they_are_written(
 
 
 def test_a_journal_is_read_whole_only_once(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_journals(archive, 4)
+    read = note_reading(monkeypatch)
+    journals = Journals(paths_in(archive), False, None)
+    assert read == []
+    assert [*journals.sessions]
+    assert read == paths_in(archive)
+
+
+def note_reading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return the journals that are read whole from now on, in order."""
     from host_tools.commands.export import journals as module
 
-    write_journals(archive, 4)
     read: list[Path] = []
 
     def read_and_note(path: Path, *how: Any) -> Examination:
@@ -142,10 +152,29 @@ def test_a_journal_is_read_whole_only_once(archive: Path, monkeypatch: pytest.Mo
         return read_examination(path, *how)
 
     monkeypatch.setattr(module, "read_examination", read_and_note)
+    return read
+
+
+def test_of_those_by_bone_one_is_read_ahead_and_with_it_the_columns_are_known(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golden = (BOTH, GOLDEN / "bone.journal", GOLDEN / "bone.journal")
+    for number, path in enumerate(golden, 1):
+        _of_device(archive / f"session-{number:06d}.journal", path, f"box-{number}")
+    read = note_reading(monkeypatch)
     journals = Journals(paths_in(archive), False, None)
-    assert read == []
-    assert [*journals.sessions]
-    assert read == paths_in(archive)
+    one, two, three = paths_in(archive)
+    assert read == [two]
+    assert journals.sessions.routes == {*ROUTES}
+    assert [len(each.routes) for each in journals.sessions] == [2, 4, 4]
+    assert read == [two, one, two, three]
+
+
+def _of_device(path: Path, golden: Path, device: str) -> None:
+    """Write a golden session as another device would have recorded it, at the same time."""
+    header, *records = read_journal(golden).records
+    about = {"device": device, "session": 1, "started": "2026-01-02T08:00:00+00:00"}
+    write_again(path, {**header, **about}, records)
 
 
 # What is left out
@@ -294,7 +323,7 @@ def test_nothing_is_left_out_for_a_session_that_cannot_be_written_itself(
 def test_a_table_has_no_columns_of_a_session_that_was_left_out(
     archive: Path, gp_pta: GpPta
 ) -> None:
-    _with_an_input_of_nobody(archive / "session-000001.journal", GOLDEN / "bone.journal", "")
+    _with_an_input_of_nobody(archive / "session-000001.journal", GOLDEN / "bone.journal", "box-1")
     (archive / "session-000002.journal").write_bytes(GOOD)
     code, out, _ = gp_pta("export", archive, "--format", "csv")
     assert code == 1
@@ -311,3 +340,14 @@ def test_a_journal_that_was_replaced_meanwhile_is_left_out(archive: Path) -> Non
     replaced, gone = map(str, journals.left_out)
     assert replaced == f"{second}: became another session while it was exported"
     assert gone.startswith(f"{third}: cannot be opened")
+
+
+def test_a_journal_that_became_one_by_bone_meanwhile_is_left_out(archive: Path) -> None:
+    path = archive / "session-000001.journal"
+    _of_device(path, BOTH, "box-1")
+    journals = Journals([path], False, None)
+    path.unlink()
+    _of_device(path, GOLDEN / "bone.journal", "box-1")
+    assert [*journals.sessions] == []
+    (error,) = journals.left_out
+    assert str(error) == f"{path}: became another session while it was exported"

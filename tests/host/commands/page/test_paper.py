@@ -25,7 +25,7 @@ DRAWN: Final = """
 return given.marks.map((mark) => {
   const drawing = document.createElement("svg");
   drawMark(drawing, mark);
-  return drawing.children[0].children.length;
+  return drawing.children[0]?.children.length ?? 0;
 });
 """
 ACROSS: Final = """
@@ -47,8 +47,9 @@ return tables.children.map((each) => textOf(each).split("\\n"));
 """
 
 
-def test_a_block_of_a_later_version_shows_its_rows() -> None:
-    block = {"block": "later", "rows": [{"code": "x-one"}, {"code": "x-two"}]}
+@pytest.mark.parametrize("name", ["later", "constructor"])
+def test_a_block_of_a_later_version_shows_its_rows(name: str) -> None:
+    block = {"block": name, "rows": [{"code": "x-one"}, {"code": "x-two"}]}
     paper = a_paper() | {"sections": [{"name": "x", "title": None, "blocks": [block]}]}
     assert "x-one\nx-two" in text_of_paper(paper)
 
@@ -72,6 +73,10 @@ def test_each_mark_of_a_legend_is_drawn() -> None:
     assert len(marks) > 15
     drawn = run("paper.js", DRAWN, marks=marks)
     assert [mark for mark, count in zip(marks, drawn, strict=True) if not count] == []
+
+
+def test_of_a_mark_of_a_later_version_nothing_is_drawn() -> None:
+    assert run("paper.js", DRAWN, marks=[["later"], ["__defineGetter__", "constructor"]]) == [0, 0]
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -38,6 +38,7 @@ MADE: Final[list[dict[str, Any]]] = [
     *({"code": "later", name: value} for name in NAMES for value in NUMBERS),
     {"code": "later"},
     {"code": "constructor", "of": "toString"},
+    {"code": "later", "constructor": 2.5, "valueOf": [1, 2]},
     {"code": "later", "ear": "right-bone", "of": ["left", 2.5, row("unknown")]},
     {"code": "later", "unit": "nominal-db"},
     row("the-ear", ear="left-bone"),

@@ -1,6 +1,7 @@
 """Nothing of one person reaches another: whose a result, a test, a limit and a name is."""
 
 from datetime import timedelta
+from typing import Final
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,6 +10,7 @@ from device.simulator.world import World
 from firmware_py.terms.person import Person
 from firmware_py.terms.settings import Settings
 from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.in_javascript import run
 from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_breadth import expect_result, save, start_short
 from tests.host.commands.page.test_whole import await_answers, enter_pin
@@ -16,6 +18,16 @@ from tests.host.commands.page.test_whole import await_answers, enter_pin
 pytestmark = pytest.mark.xdist_group("page-words")
 TYPED = ("identifier", "birth_year", "sex", "name", "tester", "place", "remarks")
 NOBODY = dict.fromkeys(TYPED, "")
+# What is typed is kept with one session, and asked for with others.
+KEPT: Final = """
+const kept = new Map();
+Object.defineProperty(globalThis, "sessionStorage", {
+  value: { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) },
+});
+const { serial, ...begun } = given.begun;
+bindTyped(serial, begun, { name: "Anna" });
+return given.asked.map(({ serial, ...result }) => whoseIs(serial, result));
+"""
 
 
 def fields_of_person(page: Page) -> dict[str, str]:
@@ -89,6 +101,17 @@ def test_what_is_typed_for_the_next_person_has_no_way_to_the_last_result(
     expect(page.locator("#view-prepare")).to_be_visible()
     assert fields_of_person(page) == NOBODY
     assert page.evaluate("sessionStorage.getItem('gp-pta-session')") is None
+
+
+def test_what_was_typed_is_of_the_session_of_that_device_number_and_start_alone() -> None:
+    own = {"serial": "box-1", "session": 1, "started": "2026-11-29T08:00:00+00:00"}
+    others = {"serial": "box-2", "session": 2, "started": "2026-11-29T09:00:00+00:00"}
+    asked = [own, *({**own, field: value} for field, value in others.items())]
+    found, *of_others = run("person.js", KEPT, begun={**own, "identifier": "P-A"}, asked=asked)
+    assert (found["identifier"], found["typed"]) == ("P-A", {"name": "Anna"})
+    for other, told in zip(asked[1:], of_others, strict=True):
+        about = {name: other[name] for name in ("session", "started")}
+        assert told == {**about, "typed": {}}, other
 
 
 def test_a_pause_asks_for_the_person_and_either_answer_is_one_click(

@@ -32,7 +32,11 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.gain_picture import prescription_figure, prescription_svg
 from host_tools.commands.prescribe.source import NothingToPrescribeError
-from host_tools.recordings.recorded_session import RecordedSession, replay_session
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    ReplayedSession,
+    replay_session,
+)
 from tests.budget import quick
 from tests.host.commands.report.test_bone import beyond
 from tests.host.journals import (
@@ -175,14 +179,37 @@ def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     assert {band["rule_gain_db"] for band in ear["bands"]} == {50.0}
 
 
-def test_a_measured_threshold_is_held_to_the_limit_of_its_own_frequency_alone() -> None:
-    session = recorded_calibrated(BOTH)
-    limited = with_ears(session, (
+def with_limits(session: ReplayedSession, limits_db_hl: dict[int, float]) -> ReplayedSession:
+    """Return a session without a response at these limits, by frequency."""
+    return with_ears(session, (
         replace(ear, thresholds=tuple(
-            beyond(t, 20.0) if t.frequency_hz == 500 else t for t in ear.thresholds
+            beyond(t, limits_db_hl[t.frequency_hz]) if t.frequency_hz in limits_db_hl else t
+            for t in ear.thresholds
         ))
         for ear in session.result.ears
     ))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limits_db_hl", "most_db_hl"), [({500: 20.0}, 20.0), ({500: 20.0, 8000: 45.0}, 45.0)]
+)
+def test_an_inferred_threshold_is_held_to_the_highest_limit_of_all(
+    limits_db_hl: dict[int, float], most_db_hl: float
+) -> None:
+    session = recorded_calibrated(BOTH)
+    before, after = (
+        prescribe_session(each, "half-gain", "closed", "left")[0]
+        for each in (session, with_limits(session, limits_db_hl))
+    )
+    inferred = [k for k, mark in enumerate(after.marks) if mark == "inferred"]
+    held = np.minimum(before.threshold_db_hl, most_db_hl)
+    assert max(before.threshold_db_hl[inferred]) > 45.0
+    assert [*after.threshold_db_hl[inferred]] == [*held[inferred]]
+
+
+def test_a_measured_threshold_is_held_to_the_limit_of_its_own_frequency_alone() -> None:
+    session = recorded_calibrated(BOTH)
+    limited = with_limits(session, {500: 20.0})
     before, after = (
         prescribe_session(each, "half-gain", "closed", "left")[0] for each in (session, limited)
     )

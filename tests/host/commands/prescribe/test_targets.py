@@ -184,6 +184,20 @@ def test_nothing_that_tympan_takes_in_comes_out_above_the_maximum(setting: Setti
                     assert output_db_spl <= band.output_max_db_spl + 0.001
 
 
+@pytest.mark.parametrize("most_db_spl", [62.0, 75.0, 90.0, 105.0])
+def test_at_full_scale_a_band_has_its_maximum_also_if_it_limits_before_it_compresses(
+    most_db_spl: float,
+) -> None:
+    band = replace(plain_band(gain_db=50.0), output_max_db_spl=most_db_spl)
+    ears = tuple(EarFit(ear, (band,), 110.0) for ear in ("left", "right"))
+    values = read(tympan.preset(Fit(ears, "by hand", "nobody"), []), "CHA_DSL", "_left")
+    full_scale_db_spl = values["maxdB"][0]
+    before_it_compresses = values["bolt"][0] < values["tkgain"][0] + values["tk"][0]
+    output_db_spl = full_scale_db_spl + gain_db(values, 0, full_scale_db_spl)
+    assert before_it_compresses == (most_db_spl < 100.0)
+    assert most_db_spl - 0.01 < output_db_spl <= most_db_spl + 0.001
+
+
 def test_the_limiter_behind_the_bands_holds_them_all_together() -> None:
     fit = both("N5")
     for ear in fit.ears:

@@ -26,6 +26,7 @@ from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import BY_BONE
 from host_tools.catalogue import LANGUAGES
+from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.main import main
 from host_tools.papers.pdf import set_paper
@@ -34,6 +35,7 @@ from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
 from tests.host.commands.report.test_picture import Drawing
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, go_on_with, session_of
+from tests.host.judged import DIFFERENT, a_session
 from tests.host.pdfs import ReadPdf, check_tagged
 from tests.host.reports import codes_in, facts, pdf, report_of, rows_in, rows_of, tables, with_ears
 
@@ -212,6 +214,24 @@ def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
 
     assert mark.text == word
     assert reach < PAPER_UNITS
+
+
+@pytest.mark.parametrize(
+    ("state", "codes"),
+    [
+        (CALIBRATED, ("test-doubtful", "test-could-not-be-tested")),
+        (UNCALIBRATED, ("state-uncalibrated", "test-could-not-be-tested")),
+        (OVERDUE, ("state-overdue", "test-could-not-be-tested")),
+    ],
+)
+def test_across_an_ear_stands_the_greater_doubt_of_its_levels_and_none_where_it_has_none(
+    state: str, codes: tuple[str, str]
+) -> None:
+    found = in_state(report_of(a_session(DIFFERENT)), state)
+    said = [watermark(found.source, found.shown, ear) for ear in found.source.ears]
+    assert [each.upper() for each in said] == [
+        found.shown.say({"code": code}).upper() for code in codes
+    ]
 
 
 def a_font_of_its_own(path: Path, letters: str) -> None:

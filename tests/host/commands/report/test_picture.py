@@ -299,6 +299,11 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
         ]  # fmt: skip
         spans = [(float(r.get("x", "")), float(r.get("width", ""))) for r in clip]
         x_1000, _ = place(drawing.thresholds[1000])
+        assert found.audiogram(ear)["ears"][0]["asked_hz"]
+        half = UNITS_PER_OCTAVE * symbol_table()["paper"]["asked_octaves"]
+        for (x, width), hz in zip(spans, found.audiogram(ear)["ears"][0]["asked_hz"], strict=True):
+            centre = x_1000 + UNITS_PER_OCTAVE * math.log2(hz / 1000.0)
+            assert (x, width) == pytest.approx((centre - half, 2.0 * half), abs=0.11)
         for trial in replay_of(found).trials_of(ear.route):
             if trial.purpose == "measure" and trial.frequency_hz is not None:
                 at = x_1000 + UNITS_PER_OCTAVE * math.log2(trial.frequency_hz / 1000.0)

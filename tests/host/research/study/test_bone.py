@@ -12,7 +12,9 @@ from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
 from firmware_py.findings.air_bone_gap import EarGaps
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
-from firmware_py.terms.results import EarResult, SessionResult
+from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.route import BONE, Route
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.study import bone
@@ -28,6 +30,7 @@ from host_tools.research.study.bone import (
     read_off,
     run_test,
     table_lines,
+    thresholds_of,
 )
 from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
 from tests.host.research.study.ears import write_two_routes
@@ -123,6 +126,32 @@ def test_arithmetic() -> None:
     lines = table_lines([row, read_off(4.0, [a_test(FLAT, 30.0, left)])])
     assert len({len(line) for line in lines}) == 1
     assert "7 (95 %: 8)" in lines[2]
+
+
+BETTER_DB_HL, OWN_DB_HL = 5.0, 10.0  # what a vibrator finds of the right ear
+
+
+@pytest.mark.parametrize(
+    ("masking", "tones_masked", "truth_db_hl", "covered"),
+    [
+        (MaskingMark.NOT_MASKED, 0, BETTER_DB_HL, True),
+        (MaskingMark.NOT_MASKED, 3, OWN_DB_HL, False),
+        (MaskingMark.MASKED, 3, OWN_DB_HL, False),
+        (MaskingMark.UNCERTAIN, 0, 8.0, True),
+        (MaskingMark.UNCERTAIN, 3, 8.0, True),
+    ],
+)
+def test_without_noise_the_better_cochlea_is_found_and_with_it_that_of_the_ear(
+    masking: MaskingMark, tones_masked: int, truth_db_hl: float, covered: bool
+) -> None:
+    found = ThresholdResult(1000, Outcome.MEASURED, 8.0, 1.0, 4.0, 9.0, None, masking)
+    ear = EarResult(
+        Route("right", BONE), Outcome.MEASURED, (), (found,), 9, 5, 0, 0, 0, 0, None, 0.0,
+        tones_masked,
+    )  # fmt: skip
+    (told,) = thresholds_of(FLAT, ear)
+    assert told.error_db == pytest.approx(8.0 - truth_db_hl)
+    assert told.covered == covered
 
 
 def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
