@@ -579,6 +579,14 @@ def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_
 # --- The second button ---------------------------------------------------------------------------
 
 
+def test_without_a_second_button_its_presses_mean_nothing() -> None:
+    driver = at_the_first_onset()
+    assert press(driver, 500 * MS, events.UNSURE_BUTTON) == []
+    assert press(driver, LATEST_US + 1, events.UNSURE_BUTTON) == []
+    assert driver.stray_presses == 0
+    assert answers(press(driver, 600 * MS)) == [True]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "answer"),
     [
