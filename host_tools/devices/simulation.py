@@ -213,8 +213,8 @@ def unusual(
 
 def options_of(arguments: argparse.Namespace) -> list[str]:
     """Return the options of board and listener as words, without the defaults."""
-    told = unusual(add_board_arguments, arguments)
-    return [word for option, value in told.items() for word in (option, str(value))]
+    told = unusual(add_board_arguments, arguments).items()
+    return [word for o, value in told for word in ([o] if value is True else [o, str(value)])]
 
 
 @contextmanager

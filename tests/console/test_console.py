@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -242,6 +243,8 @@ def what_is_right(line: str, number: int) -> str:
         ),
         ("SESS:STAR\tLEFT", -113, "U+0009 is none"),
         ("SESS:STAR ID=a\u202eb", -113, "U+202E is none"),
+        ("SESS:STAR ID=a\u2028b", -113, "U+2028 is none"),
+        ("SESS:STAR ID=a\xa0b", -113, "U+00A0 is none"),
         ("X" * 201, -223, "a line has at most 200 characters"),
     ],
 )
@@ -345,6 +348,18 @@ def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str
             "identify", f'ERROR -113,"{words}; nothing was done"', "identify",
         ]  # fmt: skip
         assert instrument.calls == IDENTITY * 2
+
+
+def test_however_much_comes_without_an_end_little_is_kept() -> None:
+    _, console = connect()
+    tracemalloc.start()
+    for _ in range(100):
+        console.receive(b"y\x80\xff" * 500)
+    kept_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept_bytes < 100_000, "a character takes eight of them at least"
+    assert console.receive(b"\r*IDN?\r")[1:] == ["identify"]
 
 
 SCRIPT = (

@@ -221,6 +221,13 @@ def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
         assert grade_of(a_person(*pair)).unilateral == pytest.approx(share, abs=0.005)
 
 
+def test_no_unilateral_loss_is_told_where_a_bound_leaves_it_open() -> None:
+    for sure_db_hl, told in ((33.0, False), (60.0, True)):
+        worse = a_mean(sure_db_hl, 4.0, Bound.AT_LEAST)
+        found = grade_of(a_person(a_mean(10.0, 3.0), worse)).unilateral
+        assert (found is not None) == told
+
+
 BOUNDS = st.sampled_from([*Bound])
 MEANS = st.builds(a_mean, st.floats(-10.0, 100.0), st.floats(0.5, 10.0), BOUNDS)
 

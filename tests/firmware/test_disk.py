@@ -1,6 +1,7 @@
 """The whole device on a disk that is full, or fills, or cannot be written: its console answers."""
 
 import errno
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -214,6 +215,24 @@ def test_a_session_of_which_a_last_write_fails_is_left_and_goes_on_at_the_next_s
     assert whole is not None
     assert whole.startswith(recorded)
     assert replay(world.records()).result == replay(quiet.records()).result
+
+
+class WithoutOnsets(SimulatedDisk):
+    """A disk that takes everything but that a tone has begun."""
+
+    def write(self, handle: int, data: bytes) -> int:
+        if b'"what": "tone-on"' in data:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        return super().write(handle, data)
+
+
+def test_a_tone_whose_beginning_cannot_be_recorded_ends_at_once() -> None:
+    world = SmallWorld(disk=WithoutOnsets())
+    world.board.hand.listener = a_listener(lapse_rate=1.0)  # no press ends it
+    world.begin(SETTINGS)
+    world.until(lambda: world.runner.session is None)
+    world.run(S)
+    assert [tone.cut for tone in world.board.played] == [True]
 
 
 # At a start

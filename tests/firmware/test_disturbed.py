@@ -279,6 +279,17 @@ def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path
     world.close()
 
 
+# What is the same, and what is not
+
+
+def test_another_session_than_the_undisturbed_one_is_seen_to_be_another(
+    tmp_path: Path, quiet_session: Path
+) -> None:
+    other = run_session(tmp_path, a_listener("N3"), {"ears": "left", "seed": 3})
+    with pytest.raises(AssertionError):
+        assert_like_undisturbed(other, quiet_session)
+
+
 # The vibrator
 
 

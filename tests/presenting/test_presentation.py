@@ -514,6 +514,17 @@ def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() ->
     assert answers(driver.feed(events.BoardTime(begin_us + LATEST_US + 1))) == [False]
 
 
+def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
+    driver = at_a_silence()
+    press_us = silence_us(driver) - 1
+    for _ in range(30 * S // (SETTINGS.pause_ms_min * MS)):
+        if answers(driver.feed(events.ButtonPressed(press_us))):
+            break
+        press_us += SETTINGS.pause_ms_min * MS - 1
+
+    assert driver.test.ears[Route("left")].catch_trials.false_alarms == 1
+
+
 def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
     """The session is later than the board by as long as the word of the last answer took."""
     driver = at_a_silence()
@@ -577,6 +588,14 @@ def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_
 
 
 # --- The second button ---------------------------------------------------------------------------
+
+
+def test_without_a_second_button_its_presses_mean_nothing() -> None:
+    driver = at_the_first_onset()
+    assert press(driver, 500 * MS, events.UNSURE_BUTTON) == []
+    assert press(driver, LATEST_US + 1, events.UNSURE_BUTTON) == []
+    assert driver.stray_presses == 0
+    assert answers(press(driver, 600 * MS)) == [True]
 
 
 @pytest.mark.parametrize(

@@ -570,6 +570,24 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
     assert driver.ear("left")["tones_masked"] > 5, "some were allowed"
 
 
+def test_no_noise_is_left_where_none_is_due() -> None:
+    ramps = {"right": (10.0, 80.0), "left": (80.0, 10.0)}  # each is the better one somewhere
+    ears = {ear_named(ear): Audiogram((500.0, 4000.0), ramp) for ear, ramp in ramps.items()}
+    listener = SimulatedListener(ears, 0.01, lapse_rate=0.0, false_alarm_rate=0.0)
+    driver = Driver(Settings(), listener, can_mask=True)
+    driver.feed(events.Started(True))
+    ears_with_noise = set()
+    while driver.test.state != "finished":
+        for action in driver.step():
+            noise = driver.board.noise
+            if isinstance(action, events.Play) and noise is not None:
+                assert (noise.route, noise.number) == (action.route.noise, action.number)
+                ears_with_noise.add(noise.route.ear)
+
+    assert ears_with_noise == {"right", "left"}
+    assert driver.board.noise is None
+
+
 def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -83,6 +83,14 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     assert asked == [excluded_hz]
 
 
+def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
+    driver = run_left_ear(flat(100.0, 4.0), **TWO_BUTTONS)
+
+    assert driver.ear("left")["tones_heard"] == 0
+    assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
+    assert {"code": "never-answered"} not in driver.result["remarks"]
+
+
 def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
     driver = run_left_ear(flat(-12.0, 4.0), **TWO_BUTTONS)
 

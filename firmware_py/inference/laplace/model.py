@@ -182,6 +182,7 @@ class LaplaceModel:
         return Curves(np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis])
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the probability that this tone would be heard (paper, equation 9)."""
         mean_db_hl, sd_db = self.predict(np.array([frequency_hz]))
         spread_db = math.sqrt(self._noise_db**2 + float(sd_db[0]) ** 2)
         return float(normal_cdf((level_db_hl - float(mean_db_hl[0])) / spread_db))

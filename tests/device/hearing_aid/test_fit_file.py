@@ -88,6 +88,7 @@ def finding(differs: dict[str, Any]) -> Any:
         (finding({"code": "young"}), "for_whom[0].code is 'young'; allowed are not-judged"),
         (finding({"ear": "both"}), "for_whom[0].ear is 'both'; allowed are left, right"),
         (finding({"probabilities": [2.0]}), "[0] is 2.0; allowed are numbers from 0 to 1"),
+        (finding({"frequencies_hz": [20_001.0]}), "20001.0; allowed are numbers from 0 to 20000"),
         (finding({"probabilities": [1.0, 1.0]}), "probabilities are 2; allowed are none, or 1,"),
         (put("version", value=None), "version is None"),
         (put("format", value="x"), "this is no fit: its field \"format\" is not 'gp-pta fit'"),

@@ -3,6 +3,7 @@
 Who waits for a process waits while it says something or works.
 """
 
+import argparse
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ import pytest
 from host_tools.devices import patience, processes
 from host_tools.devices.patience import SILENT_S_MAX, Wait
 from host_tools.devices.processes import SERVED, ConsoleLine, FirmwareProcess, Operator, Simulator
+from host_tools.devices.simulation import add_board_arguments, options_of
 from host_tools.errors import HostError
 
 WAIT_S = 60.0  # on a very busy machine
@@ -298,3 +300,13 @@ def test_a_simulator_that_ends_says_why(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_silent_simulator_is_given_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HostError, match=r"^the tone generator did not start within \d+ s: it has"):
         simulator("time.sleep(60)", monkeypatch, silent_s_max=0.5)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--audiogram", "N4", "--skull-attenuation", "3.0"], ["--occlusion"]],
+)
+def test_a_simulator_is_told_the_options_that_were_typed(words: list[str]) -> None:
+    p = argparse.ArgumentParser()
+    add_board_arguments(p)
+    assert options_of(p.parse_args(words)) == words

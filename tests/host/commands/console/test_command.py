@@ -111,6 +111,18 @@ def locked_server() -> Iterator[Served]:
     locked.stop()
 
 
+def test_who_leaves_a_console_leaves_it_locked(locked_server: Served) -> None:
+    talk = Talk(locked_server.port, print)
+    talk.wake()
+    assert talk.unlock(lambda _: PIN) == PIN
+    assert locked_server.console.lock.state == "UNLOCKED"
+    talk.leave()
+    until_s = time.monotonic() + WAIT_S_MAX
+    while locked_server.console.lock.state != "LOCKED":
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
 def test_an_answer_is_written_with_its_newline_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unasked lines come from another thread: one between them would be in the same line."""
     writes: list[str] = []
