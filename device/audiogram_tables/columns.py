@@ -9,11 +9,13 @@ from typing import Final
 from device.audiogram_tables import mapping, nhanes
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.places import (
+    FREQUENCIES_HZ,
     FREQUENCY_ROLES,
     SUBJECTS,
     Place,
     Role,
     guess,
+    hertz_in,
     is_of_no_matter,
     is_what,
     place_named,
@@ -27,6 +29,13 @@ from firmware_py.terms.route import AIR, BONE
 
 # A table may have more than one of them.
 SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR, Role.IGNORE)
+# Words that stand in what to type for what nobody can guess.
+_TO_FILL_IN: Final = {
+    "EAR": "right, left, right.bone or left.bone",
+    "ROUTE": "air or bone",
+    "PLACE": "a place such as right.500, or ignore,",
+    "HEADING": "the column of levels",
+}
 
 
 @dataclass(frozen=True)
@@ -74,11 +83,13 @@ def columns_of(sheet: Sheet, said: Mapping[str, Place]) -> Columns:
         )
     found = {name: said.get(name) or place_named(name) for name in names}
     earlier = {heading: place.name for heading, place in said.items()}
-    if proposed := dict(_proposed(sheet, found, said)):
+    proposed, if_what = _to_type(found, dict(_proposed(sheet, found, said)))
+    if proposed:
+        unknown = [show(text) for text in proposed if text in found]
         raise AudiogramError(
-            f"{sheet.path}: what is in {list_names([*map(show, proposed)])} has to be said"
+            f"{sheet.path}: what is in {list_names(unknown)} has to be said"
             f"{f' (cells are separated by a {sheet.separator})' * bool(sheet.separator)}; allowed "
-            f"is, if it is so, {mapping.written(earlier | proposed)}"
+            f"is, {if_what}, {mapping.written(earlier | proposed)}"
         )
     places = {name: place for name, place in found.items() if place}
     _check_once(sheet.path, places)
@@ -103,6 +114,35 @@ def _proposed(
             yield from [(text, Role.EAR)] * all(map(side_of, sheet.cells(text)))
 
 
+def _to_type(
+    found: Mapping[str, Place | None], proposed: dict[str, str]
+) -> tuple[dict[str, str], str]:
+    """Return what to type so that the table has thresholds, and on which condition.
+
+    Where none is known or guessed it has words to fill in; it is nothing if they make none either.
+    """
+    known = [*filter(None, found.values()), *filter(None, map(_place_said, proposed.values()))]
+    roles = {place.role for place in known}
+    if Role.AT in roles or (Role.THRESHOLD in roles and roles & {*FREQUENCY_ROLES}):
+        return proposed, "if it is so"
+    lacking = [text for text in proposed if proposed[text] == Role.IGNORE and not says_what(text)]
+    if lacking:
+        word = "ROUTE" if Role.EAR in roles else "EAR"
+        at = {text: hertz_in(text) for text in lacking}
+        names = {t: f"{word}.{f:g}" if f in FREQUENCIES_HZ else "PLACE" for t, f in at.items()}
+    elif proposed and roles & {*FREQUENCY_ROLES}:
+        names = {"HEADING": Role.THRESHOLD.value}
+    else:
+        return {}, ""
+    words = {name.partition(".")[0] for name in [*names, *names.values()]}
+    told = [f"{what} for {word}" for word, what in _TO_FILL_IN.items() if word in words]
+    return {**proposed, **names}, f"with {' and '.join(told)}"
+
+
+def _place_said(name: str) -> Place | None:
+    return place_named(name, said=True)
+
+
 def _others_of(found: Mapping[str, Place | None]) -> re.Pattern[str]:
     """Return which other headings a known shape has, that are no thresholds."""
     if any(map(nhanes.place_of, found)):
@@ -114,7 +154,7 @@ def _others_of(found: Mapping[str, Place | None]) -> re.Pattern[str]:
 def _guessed(text: str, cells: Sequence[str]) -> str:
     """Return the place that a column has by a guess; "": it may be passed over."""
     if place := guess(text):
-        return place.name
+        return place.name if cells or place.role != Role.THRESHOLD else ""
     if any(map(is_what, cells)):
         return Role.ROUTE
     if not says_what(text) and not any(map(str.isdecimal, text)):

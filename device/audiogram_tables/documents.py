@@ -35,7 +35,7 @@ def sheet_of_json(path: str, text: str) -> Sheet:
     except json.JSONDecodeError as error:
         raise AudiogramError(f"{path}: is no JSON, and no CSV table: {error}") from None
     except ValueError as error:  # a name twice, or a number with thousands of digits
-        raise AudiogramError(f"{path}: {error}") from None
+        raise AudiogramError(f"{path}: {str(error).removeprefix(': ')}") from None
     passed_over: Sequence[str] = ()
     records: Sequence[Placed]
     try:
@@ -54,11 +54,14 @@ def sheet_of_json(path: str, text: str) -> Sheet:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
+    _check_once([name for name, _ in pairs])
+    return dict(pairs)
+
+
+def _check_once(names: Sequence[str]) -> None:
     if len(names) > len({*names}):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{show(twice)} comes twice, allowed is once")
-    return dict(pairs)
+        raise ValueError(f": {show(twice)} comes twice, allowed is once")
 
 
 def _of_people(document: Any) -> Iterator[Placed]:
@@ -66,11 +69,14 @@ def _of_people(document: Any) -> Iterator[Placed]:
     if isinstance(document, dict) and _is_person(document):
         document = [document]
     if isinstance(document, list) and all(isinstance(each, dict) for each in document):
-        people = {str(p.get("name") or p.get("id") or f"person {n}"): p
-                  for n, p in enumerate(document, start=1)}  # fmt: skip
-        rows = document
+        names = [
+            str(p.get("name") or p.get("id") or f"person {n}")
+            for n, p in enumerate(document, start=1)
+        ]
+        people, rows = dict(zip(names, document, strict=True)), document
     elif isinstance(document, dict) and all(isinstance(p, dict) for p in document.values()):
-        people, rows = document, [{"name": name, **p} for name, p in document.items()]
+        names, people = [*document], document
+        rows = [{"name": name, **p} for name, p in document.items()]
     else:
         raise ValueError(": no audiogram is found in it")
     wrong = [name for name, person in people.items() if not _is_person(person)]
@@ -81,6 +87,7 @@ def _of_people(document: Any) -> Iterator[Placed]:
     elif wrong:
         raise ValueError(f": {show(wrong[0])} is no person with ears")
     else:
+        _check_once(names)
         for name, person in people.items():
             yield from (_of_listener if _FREQUENCIES in person else _of_sides)(name, person)
 

@@ -18,7 +18,7 @@ METAVAR: Final = "PLACE=HEADING,..."
 # Of the option, as `argparse` takes it.
 ARGUMENT: Final[Mapping[str, Any]] = {
     "metavar": METAVAR,
-    "help": "what columns of the table have, as right.500=R500, or a file of that",
+    "help": "what columns of the table have, as right.500=R500, or a file of such lines",
 }
 PLACES: Final = (
     "right.500, left.bone.500, t500, b500, frequency, hz, khz, threshold, right, left, ear, route, "
@@ -32,13 +32,14 @@ def mapping_of(text: str | None) -> dict[str, Place]:
     if text is None:
         return {}
     found: dict[str, Place] = {}
-    for part in _parts(text if "=" in text else _of_file(text)):
+    for part in _parts(text) if "=" in text else _lines_of(text):
         name, sign, heading = part.partition("=")
         place = place_named(name, said=True)
         if not sign or place is None or not plain(heading):
             raise AudiogramError(
                 f"{OPTION} has {show(part)}; allowed is PLACE=HEADING, and a place is one such as "
-                f"{PLACES}"
+                f"{PLACES}; one with a comma in it is quoted, '\"t500=0,5 kHz\"'; in a file "
+                "each has its own line"
             )
         if plain(heading) in found:
             raise AudiogramError(f"{OPTION} has {show(heading)} twice; allowed is once")
@@ -54,14 +55,22 @@ def written(places: Mapping[str, str]) -> str:
     return f"{OPTION} {shlex.quote(text.getvalue())}"
 
 
-def _of_file(name: str) -> str:
+def _lines_of(name: str) -> list[str]:
+    """Return the mappings of a file, one a line, which may be quoted as in the option."""
     try:
-        return content_of(Path(name), MAPPING_BYTES_MAX).decode(TEXT)
+        text = content_of(Path(name), MAPPING_BYTES_MAX).decode(TEXT)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
         raise AudiogramError(
-            f"{OPTION} {show(name)}: {why}; allowed are {METAVAR}, and a file of that"
+            f"{OPTION} {show(name)}: {why}; allowed are {METAVAR}, and a file of such lines"
         ) from None
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return [_unquoted(line) for line in lines if not line.startswith("#")]
+
+
+def _unquoted(line: str) -> str:
+    parts = _parts(line) if line.startswith('"') else []
+    return parts[0] if len(parts) == 1 else line
 
 
 def _parts(text: str) -> list[str]:

@@ -97,12 +97,24 @@ _LETTERS: Final = {"r": RIGHT, "l": LEFT, "b": BONE, "t": ""}
 
 # By which people name an ear or a route; for a guess, and in cells.
 SIDES: Final = {
-    **dict.fromkeys(("right", "r", "re", "rt", "rechts", "derecho", "derecha", "od"), RIGHT),
-    **dict.fromkeys(("left", "l", "le", "lt", "links", "izquierdo", "izquierda", "og"), LEFT),
-}
-ROUTES: Final = {
-    **dict.fromkeys(("air", "ac"), AIR), **dict.fromkeys(("bone", "bc", "b"), BONE)
+    **dict.fromkeys((
+        "right", "r", "re", "rt", "rechts", "rechtes", "derecho", "derecha", "od", "droite",
+    ), RIGHT),
+    **dict.fromkeys((
+        "left", "l", "le", "lt", "links", "linkes", "li", "izquierdo", "izquierda", "og", "gauche",
+    ), LEFT),
 }  # fmt: skip
+ROUTES: Final = {
+    **dict.fromkeys(("air", "ac", "ll", "luft", "luftleitung"), AIR),
+    **dict.fromkeys(("bone", "bc", "b", "kl", "knochen", "knochenleitung"), BONE),
+}  # fmt: skip
+# An ear and a route written as one word, such as rac, bcl and llre.
+_JOINED: Final = {
+    word: (side, route)
+    for side in SIDES
+    for route in ROUTES.keys() - {"b"}
+    for word in (side + route, route + side)
+}
 # What is no threshold of one ear, and so is never taken for one.
 NO_THRESHOLD: Final = frozenset((
     "ucl", "lcl", "ull", "ldl", "mcl", "mll", "sf", "soundfield", "field", "aided", "uncomfortable",
@@ -112,6 +124,7 @@ _NO_MATTER: Final = {"masked", "unmasked", "masking", "unaided", "conduction"}
 _FILL: Final = frozenset((
     "hz", "khz", "k", "ear", "side", "at", "f", "freq", "frequency", "t", "th", "thr", "thresh",
     "threshold", "thresholds", "level", "levels", "hl", "htl", "db", "dbhl", "value", "retest",
+    "ohr", "schwelle", "hörschwelle", "hoerschwelle",
 ))  # fmt: skip
 _FOREIGN: Final = {
     **dict.fromkeys(("ohr", "seite", "oor", "oído", "oido"), Role.EAR),
@@ -184,6 +197,13 @@ def guess(text: str) -> Place | None:
     return None if hertz is None else Place(Role.AT, side, route, hertz, "retest" in words)
 
 
+def hertz_in(text: str) -> float | None:
+    """Return the frequency of the one number that a text has; None: it has none, or others too."""
+    tokens = tokens_of(text)
+    numbers = [token for token in tokens if token[0].isdecimal()]
+    return _hertz(numbers[0], kilo=bool({*tokens} & {"k", "khz"})) if len(numbers) == 1 else None
+
+
 def says_what(text: str) -> bool:
     """Return whether a text has a word that says what a number is: AC, UCL, aided, masked."""
     return bool({*tokens_of(text)} & (NO_THRESHOLD | _NO_MATTER | {*ROUTES} - {"b"}))
@@ -204,7 +224,7 @@ def side_of(text: str) -> tuple[str, str] | None:
 
     The route is "" where it names none.
     """
-    words = {*tokens_of(text)} - {"ear", "side"} - _NO_MATTER
+    words = {*tokens_of(text)} - {"ear", "side", "ohr"} - _NO_MATTER
     if not words or not words <= SIDES.keys() | ROUTES.keys():
         return None
     sides = {SIDES[word] for word in words if word in SIDES}
@@ -229,13 +249,11 @@ def tokens_of(text: str) -> list[str]:
     separate = plain(text).replace("dB", " db ").replace("kHz", " khz ").replace("KHz", " khz ")
     separate = re.sub(r"(?i)re[-_ ]test", "retest", separate)
     separate = re.sub(r"([a-z])([A-Z])", r"\1 \2", separate)
-    return [part for token in _TOKEN.findall(separate.casefold()) for part in _parts_of(token)]
-
-
-def _parts_of(token: str) -> tuple[str, ...]:
-    """Return an ear and a route that are written as one word, as rac and bcl, apart."""
-    ends = ((token[:1], token[1:]), (token[-1:], token[:-1])) if len(token) == 3 else ()
-    return next((e for e in ends if e[0] in "rl" and e[1] in ("ac", "bc")), (token,))
+    return [
+        part
+        for token in _TOKEN.findall(separate.casefold())
+        for part in _JOINED.get(token, (token,))
+    ]
 
 
 def _hertz(number: str, *, kilo: bool) -> float | None:

@@ -104,7 +104,7 @@ def _found_in(
                 raise AudiogramError(
                     f"{row.where}: {frequency_hz:g} Hz{f' of the {side} ear' * bool(side)} comes "
                     f"twice (first in {first[place].where}); allowed is once for each person, who "
-                    "is told by a column subject, and a session by a column session"
+                    "is told by a column subject, and a session by a column session, visit or date"
                 )
             found[place] = found.get(place, ()) + ((reading,) if reading else ())
             if route == AIR:

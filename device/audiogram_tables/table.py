@@ -135,12 +135,16 @@ class Table:
         rows = self.columns.sheet.rows
         if not self._grouped:
             return [[row] for row in rows]
-        who = [text for text, _ in self.columns.of(Role.SOURCE, Role.SUBJECT, Role.SESSION)]
         groups: dict[tuple[str, ...], list[Row]] = {}
         for row in rows:
             if row.fault or any(row.cells.values()):
-                groups.setdefault(tuple(row[text] for text in who), []).append(row)
+                groups.setdefault(self._who(row), []).append(row)
         return [*groups.values()]
+
+    def _who(self, row: Row) -> tuple[str, ...]:
+        """Return what tells a row from those of other people and other sessions."""
+        who = self.columns.of(Role.SOURCE, Role.SUBJECT, Role.SESSION)
+        return tuple(row[text] for text, _ in who)
 
     @property
     def remarks(self) -> list[str]:
@@ -173,11 +177,26 @@ class Table:
         return sorted({p.frequency_hz for p in places if (p.route or AIR) == route})
 
     def all_ears(self) -> Iterator[TableEar]:
-        """Yield every ear; of rows with both those that anything is known of."""
-        for number in range(1, len(self) + 1):
+        """Yield every ear; of rows with both those that anything is known of.
+
+        `AudiogramError` where two rows are of one ear of somebody, and of one session.
+        """
+        first: dict[tuple[str, ...], Row] = {}
+        for number, (row, *_) in enumerate(self._groups, start=1):
             for ear in self._of_number(number):
+                if ear.known and ear.person and self.columns.names_people:
+                    self._check_once(first, row, ear)
                 if ear.known or not self.both:
                     yield ear
+
+    def _check_once(self, first: dict[tuple[str, ...], Row], row: Row, ear: TableEar) -> None:
+        earlier = first.setdefault((*self._who(row), ear.side or ear.ear), row)
+        if earlier is not row:
+            raise AudiogramError(
+                f"{row.where}: {ear.side or 'an'} ear of {show(ear.person)} comes twice (first in "
+                f"{earlier.where}); allowed is once, or once for each session, told by a column "
+                "session, visit or date"
+            )
 
     def ears(self, row: str) -> list[TableEar]:
         """Return the ears of a row by its number, from 1, or of a person by name."""

@@ -262,7 +262,7 @@ def _read(
     from host_tools.research.learn_prior.sample import degree
     from host_tools.research.study.ears import read_table, say_what_is_read
 
-    table = read_table(arguments.table, "FILE.csv", arguments.columns)
+    table = read_table(arguments.table, columns=arguments.columns)
     ears = table.population
     say_what_is_read(str(arguments.table), ears, int((degree(ears) < 0).sum()))
     taught, unseen = (

@@ -100,9 +100,9 @@ def _read(arguments: argparse.Namespace) -> tuple[str, Any, Any]:
         content = Table.bytes_of(arguments.table)
         air, bone = read_routes(arguments.table, content, arguments.columns)
     except OSError as error:
-        raise HostError(f"FILE.csv {str(arguments.table)!r}: {error.strerror}") from None
+        raise HostError(f"{str(arguments.table)!r}: {error.strerror}") from None
     except PopulationError as error:
-        raise HostError(f"FILE.csv: {error}") from None
+        raise HostError(str(error)) from None
     say_what_is_read(f"{arguments.table}, by air", air)
     say_what_is_read(f"{arguments.table}, by bone", bone)
     return hashlib.sha256(content).hexdigest(), air, bone

@@ -79,7 +79,8 @@ class Table:
         return train if part == TRAIN else held_out
 
 
-def read_table(path: Path, option: str, columns: str | None = None) -> Table:
+def read_table(path: Path, option: str = "", columns: str | None = None) -> Table:
+    """Read a table; an error begins with the option that named it, if one did."""
     try:
         content = AudiogramTable.bytes_of(path)
         read = AudiogramTable.read(path, content, columns)
@@ -90,9 +91,9 @@ def read_table(path: Path, option: str, columns: str | None = None) -> Table:
     except OSError as error:
         names = f"{BISGAARD}, {', '.join(ODD_EARS)}"
         allowed = f"; allowed are a file, {names}" if option == "--audiograms" else ""
-        raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None
+        raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}".lstrip()) from None
     except (AudiogramError, PopulationError) as error:
-        raise HostError(f"{option}: {error}") from None
+        raise HostError(f"{option}: {error}".removeprefix(": ")) from None
 
 
 def say_what_is_read(name: str, ears: Population, left_out: int = 0) -> None:

@@ -31,7 +31,11 @@ GUESSED: Final = {
     "0,5 kHz rechts": ("right", "air", 500), "Izquierdo 500 Hz": ("left", "air", 500),
     "R BC 500": ("right", "bone", 500), "bcl500": ("left", "bone", 500), "t0.5": ("", "air", 500),
     "OD500": ("right", "air", 500), "OG 500": ("left", "air", 500), "t800": ("", "air", 800),
-    "R 500 masked": ("right", "air", 500),
+    "R 500 masked": ("right", "air", 500), "LL re 0,5 kHz": ("right", "air", 500),
+    "KL li 4 kHz": ("left", "bone", 4000), "LLre500": ("right", "air", 500),
+    "Luft 500": ("", "air", 500), "Knochen 500": ("", "bone", 500),
+    "Luftleitung rechtes Ohr 1 kHz": ("right", "air", 1000),
+    "Hörschwelle linkes Ohr 500": ("left", "air", 500), "gauche 500": ("left", "air", 500),
 }  # fmt: skip
 
 LISTENER: Final = {
@@ -61,6 +65,8 @@ WITH_COLUMNS: Final = {
     "frequencies above ears": "Frequency,500,1000\nRight,10,15\nLeft,20,25\n",
     "German": "Name;Alter;Geschlecht;Ohr;Frequenz (Hz);Schwelle;threshold\nA;60;w;rechts;500;;10\n"
     "A;60;w;rechts;1000;;15\nA;60;w;links;500;;20\nA;60;w;links;1000;;25\n",
+    "German letters": "Ohr,Leitung,Frequenz,Schwelle\nre,LL,500,10\nre,LL,1000,15\n"
+    "linkes Ohr,LL,500,20\nlinkes Ohr,LL,1000,25\n",
     "ears in French": "id;OD 500;OD 1000;OG 500;OG 1000\nA;10;15;20;25\n",
     "with other columns": "id,R500,R1000,L500,L1000,UCL 500,PTA4,masked\nA,10,15,20,25,100,12,y\n",
     "columns twice": "id,R500,Right 500 Hz retest,R1000,L500,L1000\nA,10,10,15,20,25\n",
@@ -135,6 +141,16 @@ def test_air_and_bone_are_of_one_ear(cells: str, wanted: float) -> None:
         ("t500,t1000 dB SPL\n10,20\n", None, f"{OPTION} 'ignore=t1000 dB SPL'"),
         ("t500,t8O00\n10,20\n", None, f"{OPTION} ignore=t8O00"),
         ("t500,No_Respons\n10,\n", None, f"{OPTION} no_response=No_Respons"),
+        ("x 500,UCL 500\n10,9\n", None, "is, with right, left, right.bone or left.bone for EAR, "
+         f"{OPTION} 'EAR.500=x 500,ignore=UCL 500'"),
+        ("ear,x 500,PTA4\nR,10,9\n", None, "with air or bone for ROUTE and a place such as "
+         f"right.500, or ignore, for PLACE, {OPTION} 'ROUTE.500=x 500,PLACE=PTA4'"),
+        ("Ohr,Hz,x\nR,500,10\n", None, "what is in 'Ohr' has to be said (cells are separated by "
+         f"a comma); allowed is, with the column of levels for HEADING, {OPTION} ear=Ohr,threshold"
+         "=HEADING"),
+        ("a,UCL 500\n1,100\n", None, "is not a table of audiograms, its first line has no"),
+        ("a,b\n10,20\n", "t500=0,5", "has '5'; allowed is PLACE=HEADING"),
+        ("a,b\n10,20\n", "t500=0,5", "with a comma in it is quoted, '\"t500=0,5 kHz\"'; in a"),
         ("125\t29.6\n133.9\t30.7\n", None, "has no headings: its first line is '125 29.6'"),
         ("10,15,20\n10,15,25\n", None, "has no headings"),
         ("a,b\n10,20\n", "right.500=c", "names column 'c', and t.csv has none; it has 'a', 'b'"),
@@ -147,7 +163,7 @@ def test_air_and_bone_are_of_one_ear(cells: str, wanted: float) -> None:
         ("a,b\n10,20\n", None, "has no column tNNN (t500, t1000 ...): 'a b'; cells are taken"),
         ("<?xml version='1.0'?><a/>", None, "is XML or a page for a browser; allowed are CSV"),
     ],
-)
+)  # fmt: skip
 def test_what_has_to_be_said_is_refused(content: str, columns: str | None, words: str) -> None:
     with pytest.raises(AudiogramError, match=re.escape(words)):
         [*Table.read("t.csv", content.encode(), columns).all_ears()]
@@ -161,9 +177,10 @@ def test_uncomfortable_levels_of_tables_of_both_routes_are_named() -> None:
 
 def test_a_mapping_may_be_a_file_and_overrules_headings(tmp_path: Path) -> None:
     path = tmp_path / "columns.txt"
-    path.write_text('right.500=a\n"left.500=b, second", ignore=t500\nhz=c,ignore=c 2\n')
+    path.write_text('right.500=a\n"left.500=b, second"\nignore=t500\nhz=c\nignore=c 2\n')
     content = b'a,"b, second",t500\n10,20,30\n'
     with pytest.raises(AudiogramError, match="names column 'c'"):
         Table.read("t.csv", content, str(path))
-    path.write_text('right.500=a\n"left.500=b, second", ignore=t500\n')
-    assert levels_of(Table.read("t.csv", content, str(path))) == AIR_500
+    for second in ('"left.500=b, second"', "left.500=b, second"):
+        path.write_text(f"# Of the clinic\nright.500=a\n\n {second} \nignore=t500\n#t500=a")
+        assert levels_of(Table.read("t.csv", content, str(path))) == AIR_500

@@ -150,6 +150,11 @@ def test_no_response_may_be_a_column_of_yes_and_no() -> None:
         ("ear,side,t500\nR,left,1\n", "column side: 'left', and 'R' in another column; all"),
         ("hz,ear,level\n500,X,10\n", "row 1, column ear: 'X', allowed are R and L, or right"),
         ("hz,level\n500,10\n500,20\n", "row 2: 500 Hz comes twice (first in t.csv, row 1); a"),
+        ("id,ear,t500\nA,L,9\nA,R,10\nA,right,20\n", "row 3: right ear of 'A' comes twice (first"
+         " in t.csv, row 2); allowed is once, or once for each session, told by a column session"),
+        ("id,visit,R500,L500\nA,a,10,20\nA,b,10,\nA,a,,20\n", "row 3: left ear of 'A' comes tw"),
+        ("id,t500\nA,10\nA,20\n", "row 2: an ear of 'A' comes twice (first in t.csv, row 1)"),
+        (json.dumps([{"name": "A", **LISTENER}] * 2), "'A' comes twice, allowed is once"),
         ("hz,level,NR\n500,10,maybe\n", "column NR: 'maybe', allowed are yes and no"),
         ("hz,level,NR\n500,10,yes\n", "10 dB HL, and no response by column NR; allowed is one"),
         ("[1, 2", "is no JSON, and no CSV table"),
@@ -189,6 +194,21 @@ def test_a_name_that_several_rows_have_is_one_only_where_they_are_its_two_ears()
         table.ears("Bob")
     with pytest.raises(AudiogramError, match="allowed is a number from 1"):
         table.ears("Zoe")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,ear,date,t500\nA,R,1,10\nA,R,2,10\nA,L,1,10\n",
+        "ear,t500\nR,10\nR,10\nR,20\n",
+        "id,ear,t500\n,R,10\n,R,10\n,R,10\n",
+        "source,id,R500,L500\na,A,10,\nb,A,10,\nb,B,10,\n",
+    ],
+)
+def test_ears_of_other_sessions_people_and_sources_and_of_nobody_known_are_others(
+    content: str,
+) -> None:
+    assert len(ears_of(content)) == 3
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

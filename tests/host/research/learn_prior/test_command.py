@@ -169,6 +169,7 @@ def test_what_is_there_is_not_overwritten(table: Path, refusal_of: Refused) -> N
         (["-o", ""], "-o is '.'; allowed is a name in .json, in a directory that is there"),
         (["-o", "x.svg"], "-o is 'x.svg'; allowed is a name in .json"),
         (["-o", f"{'long' * 100}.json"], "cannot be written: File name too long"),
+        (["--columns", "t500=none"], "gp-pta: --columns names column 'none', and "),
         (["--part", "0.1"], "people to learn from, of known degree of loss"),
     ],
 )
@@ -177,6 +178,14 @@ def test_a_wrong_option_is_refused(
 ) -> None:
     assert message in refusal_of(*words_for(table, *options))
     assert not (table.parent / "prior.json").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--routes"]])
+def test_a_table_that_is_not_there_is_named_once(
+    tmp_path: Path, options: list[str], refusal_of: Refused
+) -> None:
+    table = tmp_path / "no.csv"
+    assert f"gp-pta: '{table}': No such file" in refusal_of(*words_for(table, *options))
 
 
 def test_what_is_no_prior_in_the_end_is_named_and_not_written(

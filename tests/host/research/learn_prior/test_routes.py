@@ -213,4 +213,6 @@ def test_a_wrong_table_is_refused(
     table.write_text(text.replace(*change, 1) if change[0][0] == "0" else text.replace(*change))
 
     out = str(table.parent / "gaps.json")
-    assert message in refusal_of("learn-prior", "--routes", str(table), "-o", out)
+    why = refusal_of("learn-prior", "--routes", str(table), "-o", out)
+    assert message in why
+    assert f"gp-pta: {table}" in why

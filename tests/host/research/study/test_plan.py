@@ -155,7 +155,8 @@ def test_ears_are_drawn_from_every_degree_of_loss_and_a_larger_draw_holds_the_sm
 def test_two_ears_of_one_name_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     row = "A,1,L,50,50,50,50,50,"
-    path.write_text("\n".join([HEADER, row, row]) + "\n", encoding="utf-8")
+    lines = [f"{HEADER},visit", f"{row},1", f"{row},2"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     assert unique_names(read_population(path)) == ["A/1/L", "A/1/L#2"]
 
