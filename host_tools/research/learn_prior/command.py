@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from device.audiogram_tables.mapping import ARGUMENT, OPTION
+from device.audiogram_tables.mapping import ARGUMENT, OPTION, in_full
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
@@ -317,14 +317,17 @@ def _told(arguments: argparse.Namespace, option: str) -> Any:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """Return the command line, with the options that differ from the usual and no directories."""
+    """Return the command line, with the options that differ from the usual and no directories.
+
+    What columns have is said in full, whether or not a file of it was named.
+    """
     routes = ["--routes"] if arguments.routes else []
     words = ["gp-pta learn-prior", *routes, arguments.table.name, "-o", arguments.out.name]
     for option, usual in USUAL.items():
         value = _told(arguments, option)
         if value != usual and option != "--picture":
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    for option, text in (("--columns", arguments.columns), ("--licence", arguments.licence)):
+    for option, text in ((OPTION, in_full(arguments.columns)), ("--licence", arguments.licence)):
         if text:
             words += [option, json.dumps(text, ensure_ascii=False)]
     return " ".join(words)

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.mapping import in_full
 from device.simulator.kinds import Kind, kind_named
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -172,7 +174,11 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
     measured = ears_measured(options, tables, learners)
     prior = read_prior(options.prior)
     _check_uses(options, methods)
-    own = {"prior": prior and prior.digest, "own": sources(methods, options.objective) or None}
+    own = {
+        "prior": prior and prior.digest,
+        "own": sources(methods, options.objective) or None,
+        "columns": columns_compared(options.columns),
+    }
     per_stratum = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
     training, training_name = _training(table, train) if learners else (None, None)
     return Study(
@@ -205,7 +211,6 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
             "conduct": options.conduct,
             "response-time": options.response_time_s,
             "program": program(),
-            **({} if options.columns is None else {"columns": options.columns}),
             **{name: told for name, told in own.items() if told is not None},
         },
         remarks=(*remarks, *measured.remarks),
@@ -241,6 +246,14 @@ def listener_compared(kind: Kind) -> str:
     if kind.traces is None:
         return kind.text
     return f"{kind.name}=sha256:{hashlib.sha256(repr(kind.traces).encode()).hexdigest()}"
+
+
+def columns_compared(text: str | None) -> str | None:
+    """Return what columns have as it is compared: in full, whatever file says it."""
+    try:
+        return in_full(text)
+    except AudiogramError as error:
+        raise HostError(str(error)) from None
 
 
 def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[str, ...], list[str]]:
@@ -310,6 +323,7 @@ def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any
     return {
         **options,
         "table": table,
+        "columns": columns_compared(arguments.columns),
         "tested": tested.hexdigest(),
         "listener": listener_compared(kind_named(arguments.listener)),
         "prior": prior and prior.digest,

@@ -103,16 +103,20 @@ def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
         "--force",
     )  # fmt: skip
 
-    assert learn(table, *options) == 0
+    said = table.parent / "columns.txt"
+    said.write_text("t500=t500\nignore=t250\n", encoding="utf-8")
+
+    assert learn(table, *options, "--columns", str(said)) == 0
     first = out.read_bytes()
-    assert learn(table, *options) == 0
+    assert learn(table, *options, "--columns", "ignore=t250,t500=t500") == 0
 
     assert out.read_bytes() == first
     prior = PopulationPrior.from_json(first.decode(), "prior.json")
     assert len(prior.components) == 2
     assert prior.provenance["split"]["unseen"]["ears"] == 0
     assert prior.provenance["command"].endswith(
-        "-o prior.json --components 2 --part 1 --standard-audiograms 0 --unusual-ears 0"
+        "-o prior.json --components 2 --part 1 --standard-audiograms 0 --unusual-ears 0 "
+        '--columns "ignore=t250,t500=t500"'
     )
     picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
     for words in ("standard audiograms", "any shape", "one free threshold"):

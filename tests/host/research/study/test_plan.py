@@ -14,6 +14,7 @@ import pytest
 from device.simulator.odd_ears import odd_ear
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
+from host_tools.main import parser
 from host_tools.research.methods.population import STRATA, read_population
 from host_tools.research.study import plan as plans
 from host_tools.research.study.ears import (
@@ -249,6 +250,26 @@ def test_recorded_people_are_compared_by_what_they_did(tmp_path: Path) -> None:
 
     assert plans_of[0] == plans_of[1] != plans_of[2]
     assert plans_of[0].startswith("human=sha256:")
+
+
+def test_what_columns_have_is_compared_by_what_it_says_and_not_by_its_file(
+    table: Path, tmp_path: Path
+) -> None:
+    parts = ["t500=low", "ignore=t500"]
+    said = {"a": "\n".join(parts), "b": ",".join(reversed(parts)), "c": parts[0]}
+    for name, text in said.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = []
+    for each in (*map(str, map(tmp_path.joinpath, said)), ", ".join(parts)):
+        options = Options("bisgaard", methods=("quest",), columns=each)
+        words = ["study", "--seconds", "--audiograms", str(table), "--columns", each]
+        kept = plans.plan_of_table("--seconds", parser().parse_args(words), ())
+        assert kept["columns"] == plan_study(options).plan["columns"]
+        found.append(kept["columns"])
+
+    assert found == ["ignore=t500,t500=low"] * 2 + ["t500=low", "ignore=t500,t500=low"]
+    with pytest.raises(HostError, match="^--columns 'none': No such file"):
+        plan_study(replace(options, columns="none"))
 
 
 def test_how_much_a_table_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
