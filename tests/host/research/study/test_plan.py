@@ -105,7 +105,20 @@ def test_the_same_table_under_another_name_is_no_other_table(table: Path, tmp_pa
         plan_study(replace(options, part="all"))
 
 
-def test_another_table_is_learned_from_as_a_whole(
+def test_a_copy_that_was_saved_anew_is_no_other_table(table: Path, tmp_path: Path) -> None:
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    copy = tmp_path / "copy.csv"
+    copy.write_text("\n".join([header, *reversed(rows)]).replace(",", ";"), encoding="utf-8")
+    options = Options(str(table), methods=("cast",), train=copy)
+
+    study = plan_study(options)
+    assert study.training is not None
+    assert not {ear.name[:-2] for ear in study.ears} & {*study.training.person}
+    with pytest.raises(HostError, match="would learn from ears"):
+        plan_study(replace(options, part="all"))
+
+
+def test_another_table_is_learned_from_as_a_whole_and_its_ears_are_not_measured(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
@@ -115,6 +128,11 @@ def test_another_table_is_learned_from_as_a_whole(
     assert study.training is not None
     assert len(study.training) == 60
     assert study.plan["part"] == "all"
+    assert study.remarks[:2] == (plans.NOT_KNOWN, "58 of 120 ears left out: --train has them, too")
+    assert min(int(ear.name.split("/")[1]) for ear in study.ears) == 29, "not as there"
+    other.write_text("\n".join(table.read_text().splitlines()[:41]) + "\n", encoding="utf-8")
+    with pytest.raises(HostError, match="--train has every ear of --audiograms; allowed are other"):
+        plan_study(Options(str(other), methods=("cast",), train=table))
 
 
 def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_out(
@@ -122,7 +140,9 @@ def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_o
 ) -> None:
     for learned, part in ((True, "held-out"), (False, "all")):
         monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
-        assert plan_study(Options(str(table), methods=("quest",))).plan["part"] == part
+        study = plan_study(Options(str(table), methods=("quest",)))
+        assert study.plan["part"] == part
+        assert (plans.NOT_KNOWN in study.remarks) != learned
 
 
 def test_the_prior_says_what_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +288,7 @@ def test_what_columns_have_is_compared_by_what_it_says_and_not_by_its_file(
         found.append(kept["columns"])
 
     assert found == ["ignore=t500,t500=low"] * 2 + ["t500=low", "ignore=t500,t500=low"]
-    with pytest.raises(HostError, match="^--columns 'none': No such file"):
+    with pytest.raises(HostError, match=r"^--columns 'none': No such file"):
         plan_study(replace(options, columns="none"))
 
 
