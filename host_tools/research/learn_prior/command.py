@@ -54,6 +54,7 @@ USUAL: Final[dict[str, Any]] = {
 # Options about the mixture of thresholds; of gaps there are always the same classes.
 OF_THRESHOLDS: Final = ("--components", "--standard-audiograms", "--unusual-ears", "--picture")
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
+LOG_DENSITY: Final = "log density an ear (mean, natural logarithm)"
 NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 
 
@@ -349,7 +350,7 @@ def _show(prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Pat
         screen.print(f"left out, measured in fewer than {PEOPLE_MIN} people: {listed} Hz")
     if table:
         grid = Table("components", "alone", "given age and sex", "below the best", box=None)
-        grid.title = "held-out log density an ear"
+        grid.title = f"held-out {LOG_DENSITY}"
         grid.title_justify = "left"
         for size in table:
             chosen = size.components == about["components_learned"]
@@ -365,7 +366,7 @@ def _show(prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Pat
         screen.print(grid)
     if unseen["ears"]:
         found = about["log_density_an_unseen_ear"]
-        screen.print("of unseen people, alone / given age and sex:")
+        screen.print(f"{LOG_DENSITY}\nof unseen people, alone / given age and sex:")
         for name, value in found.items():
             screen.print(
                 f"  {name.replace('_', ' '):<13}{value['thresholds_alone']:8.3f} "

@@ -141,6 +141,9 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(
     assert [c.weight for c in prior.components[:1]] == pytest.approx([0.9], abs=1e-5)
     assert prior.provenance["unusual_ears_weight"] == 0.1
     assert prior.provenance["command"].endswith("--standard-audiograms 0 --unusual-ears 0.1")
+    assert out.count("log density an ear (mean, natural logarithm)") == 2
+    modes = {(table.parent / f"prior.{end}").stat().st_mode for end in ("json", "svg")}
+    assert len(modes) == 1, "both are of nobody"
     picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
     for words, count in (("standard audiograms", 0), ("any shape", 1), ("one free threshold", 7)):
         assert picture.count(f"<!-- {words} -->") == count
