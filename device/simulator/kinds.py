@@ -191,11 +191,14 @@ class Course:
             self._pressed[number] = pressed
 
 
-def kind_named(text: str) -> Kind:
-    """Find the kind a text names; a `KindError` if there is none, or its value is not allowed."""
+def kind_named(text: str, *, ours: bool = False) -> Kind:
+    """Find the kind a text names; a `KindError` if there is none, or its value is not allowed.
+
+    `ours`: no person typed it, so that it is no matter what installed packages call theirs.
+    """
     name, equals, value = (part.strip() for part in text.partition("="))
     form = KINDS.get(name)
-    if form is not None and name in names_in(GROUP):
+    if form is not None and not ours and name in names_in(GROUP):
         raise KindError(
             f"listener {text!r}: an installed package has {name!r} in {GROUP}, too: the name is "
             f"taken; name its class, {OWN_WORDS}"

@@ -4,7 +4,6 @@ What they do wrong is said, never counted.
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -119,7 +118,6 @@ def own_method(name: str, found: Callable[[Task], Any], task: Task) -> Method:
     return (OwnBandedMethod if banded else OwnMethod)(name, found, task)
 
 
-@cache
 def held_objective(name: str, found: type[Objective]) -> type[Objective]:
     """Return an objective of somebody's own that chooses a tone that may be asked, or is refused.
 

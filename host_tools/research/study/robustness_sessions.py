@@ -110,7 +110,8 @@ def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
 
 
 def answering_of(case: Case) -> Answering:
-    return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
+    kind = kind_named(case.listener, ours=True)
+    return Answering(case.noise_db, RATE, case.false_alarm_rate, kind)
 
 
 def run_unit(unit: Unit) -> SessionFound:

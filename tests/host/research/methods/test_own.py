@@ -16,6 +16,8 @@ from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import plan_study
+from host_tools.research.study.robustness_cases import CASES
+from host_tools.research.study.robustness_sessions import answering_of
 from host_tools.research.study.session import run_session
 from tests.host.journals import Refused
 from tests.own_priors import small_prior, write_prior
@@ -308,6 +310,7 @@ def test_an_installed_package_gives_them_names(
         ("at-threshold", "my_objectives:AtThreshold", "gp_pta.objectives"),
         ("dozing", "my_listeners:Dozing", "gp_pta.listeners"),
         ("human", "my_listeners:Dozing", "gp_pta.listeners"),
+        ("bursts", "my_listeners:Dozing", "gp_pta.listeners"),
     )
     options = Options("bisgaard", ("bracket",), listener="dozing")
     assert plan_study(options).methods == ("bracket",)
@@ -316,10 +319,12 @@ def test_an_installed_package_gives_them_names(
     assert "'quest', and an installed package has it" in refusal_of(*words, "quest")
     assert "is an entry point of gp_pta.methods twice" in refusal_of(*words, "twice")
     assert "schlittenlacher-gp, bracket, quest, twice, package" in refusal_of(*words, "none")
-    for name, words in (
-        ("bracket", "no kind of listener is called 'bracket', allowed are honest, .*=K, dozing, h"),
+    for name, told in (
+        ("bracket", "no kind of listener is called 'bracket', allowed are honest, .*=K, bursts, d"),
         ("human", "'human': an installed package has 'human' in gp_pta.listeners, too: the name"),
         ("human=answers.csv", "'human=answers.csv': an installed package has 'human' in gp_pta"),
     ):
-        with pytest.raises(KindError, match=words):
+        with pytest.raises(KindError, match=told):
             kind_named(name)
+    bursts = next(case for case in CASES if case.listener == "bursts")
+    assert answering_of(bursts).kind.name == "bursts", "ours is meant where nobody names one"
