@@ -3,7 +3,7 @@
 import csv
 import io
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def mapping_of(text: str | None) -> dict[str, Place]:
     if text is None:
         return {}
     found: dict[str, Place] = {}
-    for part in _parts(text) if "=" in text else _lines_of(text):
+    for part in _said(text):
         name, sign, heading = part.partition("=")
         place = place_named(name, said=True)
         if not sign or place is None or not plain(heading):
@@ -47,12 +47,21 @@ def mapping_of(text: str | None) -> dict[str, Place]:
     return found
 
 
+def in_full(text: str | None) -> str | None:
+    """Return what an option says, in one order, with what is in a file in the place of its name."""
+    return None if text is None else _in_a_line(sorted(_said(text)))
+
+
 def written(places: Mapping[str, str]) -> str:
     """Return names of places by their headings as a person types them."""
+    line = _in_a_line([f"{name}={printable(heading)}" for heading, name in places.items()])
+    return f"{OPTION} {shlex.quote(line)}"
+
+
+def _in_a_line(parts: Iterable[str]) -> str:
     text = io.StringIO()
-    parts = [f"{name}={printable(heading)}" for heading, name in places.items()]
     csv.writer(text, lineterminator="").writerow(parts)
-    return f"{OPTION} {shlex.quote(text.getvalue())}"
+    return text.getvalue()
 
 
 def _lines_of(name: str) -> list[str]:
@@ -71,6 +80,10 @@ def _lines_of(name: str) -> list[str]:
 def _unquoted(line: str) -> str:
     parts = _parts(line) if line.startswith('"') else []
     return parts[0] if len(parts) == 1 else line
+
+
+def _said(text: str) -> list[str]:
+    return _parts(text) if "=" in text else _lines_of(text)
 
 
 def _parts(text: str) -> list[str]:

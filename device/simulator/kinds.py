@@ -19,7 +19,13 @@ from typing import Any, Final
 
 from device.simulator import courses
 from device.simulator.courses import NUMBERS_MAX, Asked, Moment, Moments, Start
-from device.simulator.own_code import OwnCodeError, class_named, digest_of_source, is_own
+from device.simulator.own_code import (
+    OwnCodeError,
+    class_named,
+    digest_of_source,
+    is_own,
+    names_in,
+)
 from device.simulator.traces import TraceError, Traces, read_traces
 
 # A listener of somebody's own is asked so many tones before a test: most faults are found here.
@@ -99,12 +105,11 @@ KINDS: Final[dict[str, Form]] = {
 }  # fmt: skip
 GROUP: Final = "gp_pta.listeners"  # of entry points
 OWN_METHODS: Final = ("__call__",)
-KINDS_WORDS: Final = (
-    ", ".join(
-        f"{name}={form.words}" if form.words else name for name, form in KINDS.items()
-    ).replace("human", "human, human=FILE.csv")
-    + ", package.module:Class"
-)
+OWN_WORDS: Final = "package.module:Class"
+OURS_WORDS: Final = ", ".join(
+    f"{name}={form.words}" if form.words else name for name, form in KINDS.items()
+).replace("human", "human, human=FILE.csv")
+KINDS_WORDS: Final = f"{OURS_WORDS}, {OWN_WORDS}"
 
 
 @dataclass(frozen=True)
@@ -186,15 +191,24 @@ class Course:
             self._pressed[number] = pressed
 
 
-def kind_named(text: str) -> Kind:
-    """Find the kind a text names; a `KindError` if there is none, or its value is not allowed."""
+def kind_named(text: str, *, ours: bool = False) -> Kind:
+    """Find the kind a text names; a `KindError` if there is none, or its value is not allowed.
+
+    `ours`: no person typed it, so that it is no matter what installed packages call theirs.
+    """
     name, equals, value = (part.strip() for part in text.partition("="))
     form = KINDS.get(name)
+    if form is not None and not ours and name in names_in(GROUP):
+        raise KindError(
+            f"listener {text!r}: an installed package has {name!r} in {GROUP}, too: the name is "
+            f"taken; name its class, {OWN_WORDS}"
+        )
     if form is None and is_own(text, GROUP):
         _check_own(text)
         return Kind(text, text)
     if form is None:
-        raise KindError(f"no kind of listener is called {text!r}, allowed are {KINDS_WORDS}")
+        allowed = ", ".join([OURS_WORDS, *names_in(GROUP), OWN_WORDS])
+        raise KindError(f"no kind of listener is called {text!r}, allowed are {allowed}")
     if name == "human" and equals:
         try:
             return Kind(text, name, traces=read_traces(Path(value)))

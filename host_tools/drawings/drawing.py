@@ -139,10 +139,13 @@ def svg_of(figure: "Figure") -> str:
     return f"<svg{content}"
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write a figure, in the format of the name's ending, whole or not at all."""
+def save(figure: "Figure", path: Path, *, for_all: bool = False) -> None:
+    """Write a figure, in the format of the name's ending, whole or not at all.
+
+    It is for its owner only, or for all.
+    """
     kind = path.suffix[1:]
-    with file_to_write(path) as unfinished:
+    with file_to_write(path, for_all=for_all) as unfinished:
         figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
 
 

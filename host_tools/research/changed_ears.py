@@ -123,11 +123,12 @@ def read_off(name: str, worse_db: float | None, found: Sequence[float]) -> Row:
 
 def lines_of(rows: Sequence[Row]) -> list[str]:
     """Return both tables in Markdown."""
-    at = [["no change: share of false alarms", *(f"{share:.0%}" for share in SHARES), "50%"]]
+    words = "no change: probability from which on so many are called changed"
+    at = [[words, "50%", *(f"{share:.0%}" for share in SHARES)]]
     changed = [["other people", "worse by", f"said to have changed, from {CHANGED:g} on", "ears"]]
     for row in rows:
         if row["worse_db"] is None:
-            from_on = (*row["at"].values(), row["median"])
+            from_on = (row["median"], *row["at"].values())
             at.append([row["conduct"], *(f"{each:.3f}" for each in from_on)])
         else:
             share, low, high = (100 * row[name] for name in ("share", "low", "high"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from device.audiogram_tables.mapping import ARGUMENT, OPTION
+from device.audiogram_tables.mapping import ARGUMENT, OPTION, in_full
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
@@ -54,6 +54,7 @@ USUAL: Final[dict[str, Any]] = {
 # Options about the mixture of thresholds; of gaps there are always the same classes.
 OF_THRESHOLDS: Final = ("--components", "--standard-audiograms", "--unusual-ears", "--picture")
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
+LOG_DENSITY: Final = "log density an ear (mean, natural logarithm)"
 NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 
 
@@ -317,14 +318,17 @@ def _told(arguments: argparse.Namespace, option: str) -> Any:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """Return the command line, with the options that differ from the usual and no directories."""
+    """Return the command line, with the options that differ from the usual and no directories.
+
+    What columns have is said in full, whether or not a file of it was named.
+    """
     routes = ["--routes"] if arguments.routes else []
     words = ["gp-pta learn-prior", *routes, arguments.table.name, "-o", arguments.out.name]
     for option, usual in USUAL.items():
         value = _told(arguments, option)
         if value != usual and option != "--picture":
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    for option, text in (("--columns", arguments.columns), ("--licence", arguments.licence)):
+    for option, text in ((OPTION, in_full(arguments.columns)), ("--licence", arguments.licence)):
         if text:
             words += [option, json.dumps(text, ensure_ascii=False)]
     return " ".join(words)
@@ -346,7 +350,7 @@ def _show(prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Pat
         screen.print(f"left out, measured in fewer than {PEOPLE_MIN} people: {listed} Hz")
     if table:
         grid = Table("components", "alone", "given age and sex", "below the best", box=None)
-        grid.title = "held-out log density an ear"
+        grid.title = f"held-out {LOG_DENSITY}"
         grid.title_justify = "left"
         for size in table:
             chosen = size.components == about["components_learned"]
@@ -362,7 +366,7 @@ def _show(prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Pat
         screen.print(grid)
     if unseen["ears"]:
         found = about["log_density_an_unseen_ear"]
-        screen.print("of unseen people, alone / given age and sex:")
+        screen.print(f"{LOG_DENSITY}\nof unseen people, alone / given age and sex:")
         for name, value in found.items():
             screen.print(
                 f"  {name.replace('_', ' '):<13}{value['thresholds_alone']:8.3f} "

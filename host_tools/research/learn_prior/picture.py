@@ -49,7 +49,7 @@ def draw_prior(
             "light band 95 %.",
             fontsize=9,
         )
-        save(figure, path)
+        save(figure, path, for_all=True)
 
 
 def curves(prior: PopulationPrior, frequencies_hz: Array) -> tuple[Array, Array]:

@@ -1,4 +1,7 @@
-"""A method of somebody's own, held to the interface: what it does wrong is said, never counted."""
+"""Methods and objectives of somebody's own, held to the interface.
+
+What they do wrong is said, never counted.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
@@ -6,6 +9,8 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from device.simulator.own_code import OwnCodeError
+from firmware_py import ThresholdEstimator
+from firmware_py.ear.objective import Objective
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import (
     FAILURES,
@@ -111,6 +116,34 @@ def own_method(name: str, found: Callable[[Task], Any], task: Task) -> Method:
     """Make a method of somebody's own for one ear, and hold it to the interface."""
     banded = callable(getattr(found, "threshold_band", None))
     return (OwnBandedMethod if banded else OwnMethod)(name, found, task)
+
+
+def held_objective(name: str, found: type[Objective]) -> type[Objective]:
+    """Return an objective of somebody's own that chooses a tone that may be asked, or is refused.
+
+    What else than one of `FAILURES` it raises is a `HostError`, too.
+    """
+
+    def choose(
+        self: Objective, estimator: ThresholdEstimator, *given: Any, **named: Any
+    ) -> Stimulus:
+        refused = f"--objective {name!r}"
+        try:
+            tone: Any = found.choose(self, estimator, *given, **named)
+        except FAILURES:
+            raise
+        except Exception as error:
+            raise HostError(f"{refused} {OwnCodeError.of(error)}") from error
+        if not isinstance(tone, Stimulus):
+            raise HostError(f"{refused}: choose returned {tone!r}; allowed is a Stimulus")
+        try:
+            checked_number("frequency_hz", tone.frequency_hz, *estimator.frequency_range_hz)
+            checked_number("level_db_hl", tone.level_db_hl, *estimator.level_limits_db_hl)
+        except ValueError as error:
+            raise HostError(f"{refused}: choose returned a tone whose {error}") from None
+        return tone
+
+    return type(found.__name__, (found,), {"choose": choose})
 
 
 def _in_a_line(values: Array) -> str:

@@ -23,7 +23,7 @@ from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import FAILURES, Method, Task
 from host_tools.research.methods.names import METHODS, METHODS_LEARNED
-from host_tools.research.methods.own_method import own_method
+from host_tools.research.methods.own_method import held_objective, own_method
 from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.population import Population
 from host_tools.research.methods.song_gp import SCHLITTENLACHER, SongGp
@@ -93,7 +93,11 @@ def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Me
 
 
 def objective_named(name: str) -> type[Objective]:
-    """Return the objective of somebody's own that a text names, or refuse it."""
+    """Return the objective of somebody's own that a text names, held to the interface."""
+    return held_objective(name, _objective_class(name))
+
+
+def _objective_class(name: str) -> type[Objective]:
     try:
         found: type[Objective] = class_named(name, OBJECTIVES, WANTED_OF_OBJECTIVE)
     except OwnCodeError as error:
@@ -111,6 +115,8 @@ def check_objective(name: str) -> None:
     try:
         tone = method.next_stimulus()
         method.observe(tone.frequency_hz, tone.level_db_hl, heard=True)
+    except HostError:
+        raise
     except Exception as error:  # whatever somebody's own class may raise
         raise HostError(f"--objective {name!r} {OwnCodeError.of(error)}") from error
 
@@ -119,7 +125,7 @@ def sources(methods: Iterable[str], objective: str) -> dict[str, str]:
     """Return a digest of the file that each class of somebody's own stands in."""
     found = {name: class_named(name, GROUP, WANTED) for name in methods if name not in _MAKERS}
     if objective:
-        found[objective] = objective_named(objective)
+        found[objective] = _objective_class(objective)
     return {name: digest_of_source(each) for name, each in found.items()}
 
 

@@ -346,7 +346,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodRe
         raise HostError("--listener does not go with --as-published: its listeners are human")
     options = Options.of(arguments)
     drift = drift_named(arguments.retest_drift)
-    answering = replace(options.answering, kind=kind_named(LISTENER))
+    answering = replace(options.answering, kind=kind_named(LISTENER, ours=True))
     measured = ears_measured(options, tables)
     if FIRST_FREQUENCY_HZ not in measured.ears[0].frequencies_hz:
         raise HostError(

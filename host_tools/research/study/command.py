@@ -119,11 +119,7 @@ def _table(arguments: argparse.Namespace, kind: Kind) -> int:
         if table.draw is not None:
             table.draw(made, arguments.out)
     rows = table.rows(made)
-    print(
-        json.dumps({**table.about, "rows": rows})
-        if arguments.json
-        else "\n".join(table.lines(rows))
-    )
+    print(_json({**table.about, "rows": rows}) if arguments.json else "\n".join(table.lines(rows)))
     return 0
 
 
@@ -157,8 +153,14 @@ def _methods(arguments: argparse.Namespace) -> int:
             "pictures": pictures,
             "methods": rows,
         }
-        print(json.dumps(about))
+        print(_json(about))
     return 0
+
+
+def _json(about: "Row") -> str:
+    from host_tools.research.study.sessions import rounded
+
+    return json.dumps(rounded(about))
 
 
 def _plan(asked: "Options") -> "Study":

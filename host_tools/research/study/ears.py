@@ -3,6 +3,7 @@
 import hashlib
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,9 @@ MILDER_MOST_DB_HL: Final = 60.0
 _MOVE_STREAM: Final = 5
 
 
+Readings = tuple[str, tuple[tuple[float, float, bool], ...]]  # of a person
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table of ears."""
@@ -77,6 +81,11 @@ class Table:
             return self.population
         train, held_out = self.population.split(TRAIN_SHARE, SPLIT_SEED)
         return train if part == TRAIN else held_out
+
+    @cached_property
+    def readings(self) -> frozenset[Readings]:
+        """Return its ears by what is in them, whatever the file looks like."""
+        return frozenset(readings_of(self.population))
 
 
 def read_table(path: Path, option: str = "", columns: str | None = None) -> Table:
@@ -94,6 +103,17 @@ def read_table(path: Path, option: str = "", columns: str | None = None) -> Tabl
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}".lstrip()) from None
     except (AudiogramError, PopulationError) as error:
         raise HostError(f"{option}: {error}".removeprefix(": ")) from None
+
+
+def readings_of(ears: Population) -> list[Readings]:
+    """Return of each ear the person, and frequency, threshold and whether it is but a limit."""
+    at_hz = ears.frequencies_hz.tolist()
+    rows = zip(ears.thresholds_db_hl.tolist(), ears.censored.tolist(), strict=True)
+    known = (
+        tuple(each for each in zip(at_hz, *row, strict=True) if not math.isnan(each[1]))
+        for row in rows
+    )
+    return [*zip(ears.person, known, strict=True)]
 
 
 def say_what_is_read(name: str, ears: Population, left_out: int = 0) -> None:

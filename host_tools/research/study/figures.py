@@ -21,6 +21,7 @@ import numpy as np
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
+from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.laplace.selection import HALF_PI_LN2
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.scales import scale_named
@@ -93,7 +94,7 @@ def draw_figure(arguments: argparse.Namespace) -> dict[str, Any]:
     stages = [*show_progress(known, tones + 1, "tones")]
     draw: Callable[[list[Stage], Ear, str], Figure] = evolution_figure if evolution else bald_figure
     with in_style():
-        save(draw(stages, ear, profile), arguments.out)
+        save(draw(stages, ear, profile), arguments.out, for_all=of_nobody(arguments.audiogram))
     return {
         "figure": name,
         "profile": profile,
@@ -222,6 +223,12 @@ def _draw_stage(axes: "Axes", stage: Stage, ear: Ear) -> None:
 
 def _hertz(frequency_hz: int) -> str:
     return f"{frequency_hz // 1000}k" if frequency_hz >= 1000 else str(frequency_hz)
+
+
+def of_nobody(audiogram: str) -> bool:
+    """Return whether no ear that a text names is of a table, which may have people in it."""
+    files = {name.strip().rpartition(":")[0] for name in audiogram.split(",")}
+    return files <= {"", *ODD_EARS}
 
 
 def _ear_named(text: str, columns: str | None) -> Ear:

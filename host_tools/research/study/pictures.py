@@ -47,7 +47,7 @@ def draw_pictures(results: Results, directory: Path) -> list[str]:
             if figure is None:
                 continue
             for kind in FORMATS:
-                save(figure, directory / f"{name}.{kind}")
+                save(figure, directory / f"{name}.{kind}", for_all=True)
                 names.append(f"{name}.{kind}")
     return names
 

@@ -9,6 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.mapping import in_full
 from device.simulator.kinds import Kind, kind_named
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -45,6 +49,7 @@ from host_tools.research.study.ears import (
     Tables,
     ears_of,
     odd_ears,
+    readings_of,
     standard_ears,
 )
 from host_tools.research.study.listener import Ear
@@ -65,6 +70,10 @@ if TYPE_CHECKING:
 
 LEARNED: Final = "learned.json"
 LEARNED_BYTES_MAX: Final = 1 << 28
+NOT_KNOWN: Final = (
+    "whether the prior has learned from these ears is not known: only the very file that it has "
+    "learned from is recognised, by its SHA-256, and this is another"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +161,13 @@ def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()
     prior = read_prior(options.prior)
     part = _part(options.part, table, tables.learned_from, learners, prior)
     people = table.part(part)
+    told = [NOT_KNOWN] if (options.part, part) == (AUTO, ALL) else []
+    if learners and options.part == AUTO:
+        people, left_out = _not_taught(people, table, tables.learned_from)
+        told += left_out
     ears, remarks = ears_of(people, count)
-    return Measured(ears, JITTER_DB if options.jitter else 0.0, people, part, tuple(remarks))
+    jitter_db = JITTER_DB if options.jitter else 0.0
+    return Measured(ears, jitter_db, people, part, (*told, *remarks))
 
 
 def plan_study(options: Options, tables: Tables | None = None) -> Study:
@@ -172,7 +186,11 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
     measured = ears_measured(options, tables, learners)
     prior = read_prior(options.prior)
     _check_uses(options, methods)
-    own = {"prior": prior and prior.digest, "own": sources(methods, options.objective) or None}
+    own = {
+        "prior": prior and prior.digest,
+        "own": sources(methods, options.objective) or None,
+        "columns": columns_compared(options.columns),
+    }
     per_stratum = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
     training, training_name = _training(table, train) if learners else (None, None)
     return Study(
@@ -205,7 +223,6 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
             "conduct": options.conduct,
             "response-time": options.response_time_s,
             "program": program(),
-            **({} if options.columns is None else {"columns": options.columns}),
             **{name: told for name, told in own.items() if told is not None},
         },
         remarks=(*remarks, *measured.remarks),
@@ -243,6 +260,14 @@ def listener_compared(kind: Kind) -> str:
     return f"{kind.name}=sha256:{hashlib.sha256(repr(kind.traces).encode()).hexdigest()}"
 
 
+def columns_compared(text: str | None) -> str | None:
+    """Return what columns have as it is compared: in full, whatever file says it."""
+    try:
+        return in_full(text)
+    except AudiogramError as error:
+        raise HostError(str(error)) from None
+
+
 def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[str, ...], list[str]]:
     """Return the methods, and, if they were not named, which of the usual ones are left out."""
     if named is not None:
@@ -262,7 +287,7 @@ def _part(
     prior: OwnPrior | None,
 ) -> str:
     """Return the part of a table to measure: no ear that anything was learned from."""
-    learned_here = bool(learners) and (train is None or train.sha256 == table.sha256)
+    learned_here = bool(learners) and (train is None or train.readings == table.readings)
     if wanted == AUTO:
         sha256 = table.sha256
         if prior is None:
@@ -278,6 +303,22 @@ def _part(
     return wanted
 
 
+def _not_taught(
+    people: Population, table: Table, train: Table | None
+) -> tuple[Population, list[str]]:
+    """Return who is in no other table that methods learn from, and how many ears are left out."""
+    if train is None or train.readings == table.readings:
+        return people, []
+    new = np.array([each not in train.readings for each in readings_of(people)])
+    if not new.any():
+        raise HostError(
+            "--train has every ear of --audiograms; allowed are other ears, and --part all"
+        )
+    left_out = len(new) - int(new.sum())
+    told = [f"{left_out} of {len(new)} ears left out: --train has them, too"] if left_out else []
+    return people.select(new), told
+
+
 def prior_was_learned_from(sha256: str) -> bool:
     """Return whether the shipped prior of profile "default" was learned from this very file."""
     from firmware_py.inference.mixture.population_prior import shipped_prior
@@ -291,7 +332,7 @@ def _was_learned_from(prior: PopulationPrior, sha256: str) -> bool:
 
 def _training(table: Table | None, train: Table | None) -> tuple[Population, str]:
     """Return the population that methods learn from, and its name in the plan."""
-    if train is not None and (table is None or train.sha256 != table.sha256):
+    if train is not None and (table is None or train.readings != table.readings):
         return train.population, f"sha256:{train.sha256}"
     assert table is not None
     return table.part(TRAIN), f"{TRAIN} part of sha256:{table.sha256}"
@@ -310,6 +351,7 @@ def plan_of_table(table: str, arguments: argparse.Namespace, units: Sequence[Any
     return {
         **options,
         "table": table,
+        "columns": columns_compared(arguments.columns),
         "tested": tested.hexdigest(),
         "listener": listener_compared(kind_named(arguments.listener)),
         "prior": prior and prior.digest,

@@ -34,7 +34,7 @@ from host_tools.research.study.listener import (
     session_seed,
     uniforms,
 )
-from host_tools.research.study.plan import prior_was_learned_from
+from host_tools.research.study.plan import NOT_KNOWN, prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,
     BAND_DB,
@@ -54,7 +54,7 @@ from host_tools.research.study.robustness_exact import run_exact
 from host_tools.research.study.robustness_judged import run_procedure
 from host_tools.research.study.sessions import Table
 from host_tools.research.study.sitting import Change, Sitting
-from host_tools.terminal import markdown
+from host_tools.terminal import markdown, say_aside
 
 BAND: Final = 0.95
 SEEDS_MAX: Final = 10_000
@@ -110,7 +110,8 @@ def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
 
 
 def answering_of(case: Case) -> Answering:
-    return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
+    kind = kind_named(case.listener, ours=True)
+    return Answering(case.noise_db, RATE, case.false_alarm_rate, kind)
 
 
 def run_unit(unit: Unit) -> SessionFound:
@@ -195,12 +196,13 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, SessionF
     cases = [case for case in CASES if case.name in names]
     count = whole_number("--ears", arguments.ears, EARS_USUAL)
     seeds = whole_number("--seeds", arguments.seeds, kind_asked(arguments).seeds, high=SEEDS_MAX)
+    measured = tables.measured
+    if measured is not None and not prior_was_learned_from(measured.sha256):
+        say_aside(NOT_KNOWN)
     units = [
         unit
         for case in cases
-        for unit in sorted(
-            units_of(case, ears_of_case(case, count, tables.measured), seeds), key=_place
-        )
+        for unit in sorted(units_of(case, ears_of_case(case, count, measured), seeds), key=_place)
     ]
     return Table(
         units,

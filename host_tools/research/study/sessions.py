@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # on that of the sessions only, so the files do not depend on the workers.
 CHUNK_SESSIONS_MIN: Final = 8
 CHUNKS_MAX: Final = 4096
+DECIMALS: Final = 6  # of numbers that --json prints: three more than any table has
 UNIT: Final = "unit"  # what was run: known from the plan, so not kept with what it gave
 
 Json = Mapping[str, Any]
@@ -111,6 +112,15 @@ class Table(Sessions[Unit, Made]):
 def in_columns(rows: Sequence[Row], lines: Sequence[Line]) -> list[str]:
     """Return a table in Markdown, a column for each row."""
     return markdown([[name, *(say(row) for row in rows)] for name, say in lines])
+
+
+def rounded(value: Any) -> Any:
+    """Return JSON values with no more decimals than their reader has use of."""
+    if isinstance(value, Mapping):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    return round(value, DECIMALS) if isinstance(value, float) else value
 
 
 def as_json(made: Any) -> str:

@@ -37,6 +37,7 @@ TABLE: Final = "study.parquet"
 TABLE_CSV: Final = "study.csv"
 ROW_GROUP_ROWS: Final = 2**17  # 10 MB of memory
 JSON_BYTES_MAX: Final = 1 << 28  # of the plan
+METHODS: Final = "a study of methods"  # what is not a table, which its option names in the plan
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -157,6 +158,12 @@ class Store(Generic[Given, Made]):
             plan = None
         if not isinstance(plan, Mapping):
             raise HostError(f"{path} is damaged; nothing in its directory was changed")
+        before, now = (each.get("table", METHODS) for each in (plan, self._study.plan))
+        if before != now:
+            raise HostError(
+                f"-o {str(self.directory)!r} has {before} in it; this is {now}. Nothing was "
+                "changed; name a new directory"
+            )
         different = differences(plan, self._study.plan)
         if not known or different:
             what = "; ".join(different) or f"its format is not {FORMAT}"

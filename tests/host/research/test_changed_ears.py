@@ -47,6 +47,8 @@ def test_the_tables_are_of_the_people_of_their_part(
     assert main(study) == 0
     lines = capsys.readouterr().out.splitlines()
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert cells[0][0] == "no change: probability from which on so many are called changed"
+    assert cells[0][1:] == ["50%", "10%", "5%", "2%"]
     assert cells[2:5] == [[name, *["0.500"] * 4] for name in (*CONDUCTS, "both")]
     assert cells[8:10] == [
         [BRISK, "0 dB", "0.0 % (0.0 to 65.8)", "2"],
@@ -54,4 +56,5 @@ def test_the_tables_are_of_the_people_of_their_part(
     ]
     assert main([*study, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [rows[3][name] for name in ("low", "high")] == [0.0, 0.657620], "six decimals"
     assert [row["worse_db"] for row in rows[3:]] == [0.0, 15.0, 0.0, 15.0]

@@ -176,5 +176,6 @@ def test_the_tables_and_the_picture_are_of_everybody_asked_for(
         "| changing: ", " | 3 | 100% | 0% | 0% | 12 (12 to 12) | 1.5 | 25% |",
     ):  # fmt: skip
         assert row in said
-    picture = (tmp_path / "regret.svg").read_text()
-    assert picture.startswith("<?xml")
+    picture = tmp_path / "regret.svg"
+    assert picture.read_text().startswith("<?xml")
+    assert picture.stat().st_mode == (tmp_path / "study.json").stat().st_mode

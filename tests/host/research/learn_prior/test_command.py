@@ -103,16 +103,20 @@ def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
         "--force",
     )  # fmt: skip
 
-    assert learn(table, *options) == 0
+    said = table.parent / "columns.txt"
+    said.write_text("t500=t500\nignore=t250\n", encoding="utf-8")
+
+    assert learn(table, *options, "--columns", str(said)) == 0
     first = out.read_bytes()
-    assert learn(table, *options) == 0
+    assert learn(table, *options, "--columns", "ignore=t250,t500=t500") == 0
 
     assert out.read_bytes() == first
     prior = PopulationPrior.from_json(first.decode(), "prior.json")
     assert len(prior.components) == 2
     assert prior.provenance["split"]["unseen"]["ears"] == 0
     assert prior.provenance["command"].endswith(
-        "-o prior.json --components 2 --part 1 --standard-audiograms 0 --unusual-ears 0"
+        "-o prior.json --components 2 --part 1 --standard-audiograms 0 --unusual-ears 0 "
+        '--columns "ignore=t250,t500=t500"'
     )
     picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
     for words in ("standard audiograms", "any shape", "one free threshold"):
@@ -137,6 +141,9 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(
     assert [c.weight for c in prior.components[:1]] == pytest.approx([0.9], abs=1e-5)
     assert prior.provenance["unusual_ears_weight"] == 0.1
     assert prior.provenance["command"].endswith("--standard-audiograms 0 --unusual-ears 0.1")
+    assert out.count("log density an ear (mean, natural logarithm)") == 2
+    modes = {(table.parent / f"prior.{end}").stat().st_mode for end in ("json", "svg")}
+    assert len(modes) == 1, "both are of nobody"
     picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
     for words, count in (("standard audiograms", 0), ("any shape", 1), ("one free threshold", 7)):
         assert picture.count(f"<!-- {words} -->") == count

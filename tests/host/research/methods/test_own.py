@@ -16,6 +16,8 @@ from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import plan_study
+from host_tools.research.study.robustness_cases import CASES
+from host_tools.research.study.robustness_sessions import answering_of
 from host_tools.research.study.session import run_session
 from tests.host.journals import Refused
 from tests.own_priors import small_prior, write_prior
@@ -181,6 +183,13 @@ class NoNumber(Sleeper):
 class NoIdea(Objective):
     def choose(self, *_, **__): raise ValueError("none")
 
+class NoChoice(Objective):
+    def choose(self, *_, **__): return None
+
+class LaterNoChoice(Objective):
+    def choose(self, estimator, *a, **k):
+        return super().choose(estimator, *a, **k) if len(estimator.answers) < 2 else 40.0
+
 class NoTarget(Objective):
     def choose(self, *a, **k): return replace(super().choose(*a, **k), level_db_hl=float("nan"))
 """
@@ -225,6 +234,12 @@ class NoTarget(Objective):
         ("--methods gp-pta --listener wrong:Sleeper", "raised KeyError: 'asleep' (wrong.py, line"),
         ("--methods gp-pta --listener wrong:NoNumber", "allowed are finite numbers"),
         ("--methods gp-pta --objective wrong:NoIdea", "NoIdea' raised ValueError: none (wrong.py"),
+        (
+            "--methods gp-pta --objective wrong:NoChoice",
+            "--objective 'wrong:NoChoice': choose returned None; allowed is a Stimulus",
+        ),
+        ("--seconds --objective wrong:NoChoice", "choose returned None; allowed is a Stimulus"),
+        ("--seconds --objective wrong:LaterNoChoice", "choose returned 40.0; allowed is a Stim"),
         ("--methods gp-pta --objective wrong:NoTarget", "level_db_hl is nan; allowed is -10 to"),
         (
             "--robustness --objective my_objectives:AtThreshold",
@@ -240,11 +255,18 @@ def test_what_is_wrong_is_said_before_anything_runs(
     (here / "wrong.py").write_text(WRONG)
     (here / "wrong_import.py").write_text("import numpyy\n")
     (here / "wrong_name.py").write_text("numpyy\n")
-    mode = words.split(maxsplit=1)[0] in ("--robustness", "--bone")
+    mode = words.split(maxsplit=1)[0] in ("--robustness", "--bone", "--seconds")
     out = [] if mode else ["-o", here / "study"]
 
     assert told in refusal_of("study", "--audiograms", "bisgaard", *out, *SMALL[:2], *words.split())
     assert not (here / "study").exists()
+
+
+def test_what_an_objective_does_wrong_later_ends_the_study(here: Path) -> None:
+    (here / "wrong.py").write_text(WRONG)
+    told = "--objective 'wrong:LaterNoChoice': choose returned 40.0; allowed is a Stimulus"
+    with pytest.raises(HostError, match=re.escape(told)):
+        session_of("gp-pta", objective="wrong:LaterNoChoice")
 
 
 @pytest.mark.parametrize(
@@ -287,6 +309,8 @@ def test_an_installed_package_gives_them_names(
         ("twice", "other:Bracket", "gp_pta.methods"),
         ("at-threshold", "my_objectives:AtThreshold", "gp_pta.objectives"),
         ("dozing", "my_listeners:Dozing", "gp_pta.listeners"),
+        ("human", "my_listeners:Dozing", "gp_pta.listeners"),
+        ("bursts", "my_listeners:Dozing", "gp_pta.listeners"),
     )
     options = Options("bisgaard", ("bracket",), listener="dozing")
     assert plan_study(options).methods == ("bracket",)
@@ -295,5 +319,12 @@ def test_an_installed_package_gives_them_names(
     assert "'quest', and an installed package has it" in refusal_of(*words, "quest")
     assert "is an entry point of gp_pta.methods twice" in refusal_of(*words, "twice")
     assert "schlittenlacher-gp, bracket, quest, twice, package" in refusal_of(*words, "none")
-    with pytest.raises(KindError, match="no kind of listener is called 'bracket'"):
-        kind_named("bracket")
+    for name, told in (
+        ("bracket", "no kind of listener is called 'bracket', allowed are honest, .*=K, bursts, d"),
+        ("human", "'human': an installed package has 'human' in gp_pta.listeners, too: the name"),
+        ("human=answers.csv", "'human=answers.csv': an installed package has 'human' in gp_pta"),
+    ):
+        with pytest.raises(KindError, match=told):
+            kind_named(name)
+    bursts = next(case for case in CASES if case.listener == "bursts")
+    assert answering_of(bursts).kind.name == "bursts", "ours is meant where nobody names one"

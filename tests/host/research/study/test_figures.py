@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ from host_tools.research.study.figures import (
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
 from tests.budget import quick_rows
-from tests.host.research.study.ears import CAREFUL
+from tests.host.research.study.ears import CAREFUL, write_table
 
 EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
 MAGIC = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
@@ -62,6 +63,21 @@ def test_a_figure_has_the_same_bytes_every_time_and_says_what_is_in_it(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("audiogram", "for_others"),
+    [("N3", 0o044), ("island:2, N1", 0o044), ("ears.csv:1", 0), ("N3,ears.csv:1", 0)],
+)
+def test_a_figure_of_a_table_is_for_its_owner_only(
+    audiogram: str, for_others: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write_table(tmp_path / "ears.csv").parent)
+    before = os.umask(0o022)
+    words = ("--audiogram", audiogram, "--trials", "1")
+    assert figure(tmp_path / "a.svg", "--figure", "mean-bald", *words) == 0
+    os.umask(before)
+    assert (tmp_path / "a.svg").stat().st_mode & 0o077 == for_others
+
+
 def test_another_seed_makes_another_figure(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         assert figure(tmp_path / f"{seed}.svg", "--figure", "mean-bald", "--seed", seed) == 0

@@ -14,6 +14,7 @@ import pytest
 from device.simulator.odd_ears import odd_ear
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
+from host_tools.main import parser
 from host_tools.research.methods.population import STRATA, read_population
 from host_tools.research.study import plan as plans
 from host_tools.research.study.ears import (
@@ -104,7 +105,20 @@ def test_the_same_table_under_another_name_is_no_other_table(table: Path, tmp_pa
         plan_study(replace(options, part="all"))
 
 
-def test_another_table_is_learned_from_as_a_whole(
+def test_a_copy_that_was_saved_anew_is_no_other_table(table: Path, tmp_path: Path) -> None:
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    copy = tmp_path / "copy.csv"
+    copy.write_text("\n".join([header, *reversed(rows)]).replace(",", ";"), encoding="utf-8")
+    options = Options(str(table), methods=("cast",), train=copy)
+
+    study = plan_study(options)
+    assert study.training is not None
+    assert not {ear.name[:-2] for ear in study.ears} & {*study.training.person}
+    with pytest.raises(HostError, match="would learn from ears"):
+        plan_study(replace(options, part="all"))
+
+
+def test_another_table_is_learned_from_as_a_whole_and_its_ears_are_not_measured(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
@@ -114,6 +128,11 @@ def test_another_table_is_learned_from_as_a_whole(
     assert study.training is not None
     assert len(study.training) == 60
     assert study.plan["part"] == "all"
+    assert study.remarks[:2] == (plans.NOT_KNOWN, "58 of 120 ears left out: --train has them, too")
+    assert min(int(ear.name.split("/")[1]) for ear in study.ears) == 29, "not as there"
+    other.write_text("\n".join(table.read_text().splitlines()[:41]) + "\n", encoding="utf-8")
+    with pytest.raises(HostError, match="--train has every ear of --audiograms; allowed are other"):
+        plan_study(Options(str(other), methods=("cast",), train=table))
 
 
 def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_out(
@@ -121,7 +140,9 @@ def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_o
 ) -> None:
     for learned, part in ((True, "held-out"), (False, "all")):
         monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
-        assert plan_study(Options(str(table), methods=("quest",))).plan["part"] == part
+        study = plan_study(Options(str(table), methods=("quest",)))
+        assert study.plan["part"] == part
+        assert (plans.NOT_KNOWN in study.remarks) != learned
 
 
 def test_the_prior_says_what_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,6 +271,26 @@ def test_recorded_people_are_compared_by_what_they_did(tmp_path: Path) -> None:
 
     assert plans_of[0] == plans_of[1] != plans_of[2]
     assert plans_of[0].startswith("human=sha256:")
+
+
+def test_what_columns_have_is_compared_by_what_it_says_and_not_by_its_file(
+    table: Path, tmp_path: Path
+) -> None:
+    parts = ["t500=low", "ignore=t500"]
+    said = {"a": "\n".join(parts), "b": ",".join(reversed(parts)), "c": parts[0]}
+    for name, text in said.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = []
+    for each in (*map(str, map(tmp_path.joinpath, said)), ", ".join(parts)):
+        options = Options("bisgaard", methods=("quest",), columns=each)
+        words = ["study", "--seconds", "--audiograms", str(table), "--columns", each]
+        kept = plans.plan_of_table("--seconds", parser().parse_args(words), ())
+        assert kept["columns"] == plan_study(options).plan["columns"]
+        found.append(kept["columns"])
+
+    assert found == ["ignore=t500,t500=low"] * 2 + ["t500=low", "ignore=t500,t500=low"]
+    with pytest.raises(HostError, match=r"^--columns 'none': No such file"):
+        plan_study(replace(options, columns="none"))
 
 
 def test_how_much_a_table_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

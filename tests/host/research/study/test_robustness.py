@@ -23,6 +23,7 @@ from host_tools.main import main
 from host_tools.research.study import robustness_exact
 from host_tools.research.study.ears import DEAD, REAL, STEEP, read_table
 from host_tools.research.study.listener import Answering
+from host_tools.research.study.plan import NOT_KNOWN
 from host_tools.research.study.robustness import (
     ALL_HZ,
     END,
@@ -341,6 +342,14 @@ class TestCommand:
         ]
         assert {row[4] for row in rows[2:5]} <= {"yes", "no"}
         assert [row[3:] for row in rows[5:]] == [["-", "needs --audiograms FILE"]] * 2
+
+    def test_it_says_what_is_not_known_of_a_table(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = write_table(tmp_path / "ears.csv")
+        options = ["--audiograms", str(path), "--cases", "tent", "--ears", "1", "--seeds", "1"]
+        assert main(["study", "--robustness", *options, "--workers", "0"]) == 0
+        assert NOT_KNOWN in capsys.readouterr().err
 
     @pytest.mark.thorough
     def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:

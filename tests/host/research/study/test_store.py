@@ -130,6 +130,22 @@ def test_another_study_is_refused_and_nothing_is_changed(study: Study, tmp_path:
     assert (tmp_path / "study.json").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ({}, {"table": "--seconds"}, "has a study of methods in it; this is --seconds. Nothing"),
+        ({"table": "--bone"}, {}, "has --bone in it; this is a study of methods. Nothing was"),
+        ({"table": "--bone"}, {"table": "--seconds"}, "has --bone in it; this is --seconds. "),
+    ],
+)
+def test_a_study_of_another_kind_is_named_by_its_kind(
+    study: Study, tmp_path: Path, before: dict[str, str], now: dict[str, str], words: str
+) -> None:
+    Store(tmp_path, replace(study, plan={"noise": 2.0, **before}))
+    with pytest.raises(HostError, match=re.escape(f"{tmp_path}' {words}")):
+        Store(tmp_path, replace(study, plan={"retest": 1.0, **now}))
+
+
 def test_another_program_is_refused(study: Study, tmp_path: Path) -> None:
     Store(tmp_path, study)
     about = json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))

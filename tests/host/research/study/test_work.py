@@ -103,6 +103,10 @@ def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     assert (about["ears"], about["sessions"]) == (4, 16)
     assert [line["method"] for line in about["methods"]] == ["quest"]
     assert all((tmp_path / name).stat().st_size for name in OUTPUTS)
+    modes = {(tmp_path / name).stat().st_mode for name in (*OUTPUTS, *about["pictures"])}
+    assert len(modes) == 1, "tables and pictures are for the same people"
+    (method,) = about["methods"]
+    assert all(round(each, 6) == each for each in method.values() if isinstance(each, float))
 
 
 class Later:
