@@ -28,11 +28,7 @@ from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
-from firmware_py.platform.program import (
-    EXIT_CONFIGURATION,
-    EXIT_FAULT,
-    EXIT_TONE_GENERATOR,
-)
+from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_FAULT, EXIT_TONE_GENERATOR
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.sessions.driver import Driver

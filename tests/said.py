@@ -3,16 +3,7 @@
 from typing import Any, Final
 
 from firmware_py.operator.replies import unasked_line
-from firmware_py.terms.reasons import (
-    DATES,
-    SEVERAL,
-    TEXTS,
-    WORDS,
-    Code,
-    Reason,
-    reason,
-    reasons_at,
-)
+from firmware_py.terms.reasons import DATES, SEVERAL, TEXTS, WORDS, Code, Reason, reason, reasons_at
 from firmware_py.terms.tells import Tell
 from firmware_py.terms.words import say
 

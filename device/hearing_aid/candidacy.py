@@ -11,13 +11,7 @@ import numpy as np
 
 from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import SPEECH_PEAKS_DB, field_db_spl
-from device.speech import (
-    CONVERSATION_DB_SPL,
-    SPECTRUM_DB_SPL,
-    THIRDS_DB_SPL,
-    THIRDS_HZ,
-    FloatArray,
-)
+from device.speech import CONVERSATION_DB_SPL, SPECTRUM_DB_SPL, THIRDS_DB_SPL, THIRDS_HZ, FloatArray
 
 # A threshold up to this is normal: the end of the first grade (World Report on Hearing, WHO 2021).
 NORMAL_DB_HL: Final = 20.0

@@ -13,13 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from device.speech import (
-    CONVERSATION_DB_SPL,
-    LOUD_DB_SPL,
-    SOFT_DB_SPL,
-    FloatArray,
-    speech_in_bands,
-)
+from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, SOFT_DB_SPL, FloatArray, speech_in_bands
 from firmware_py.comparisons.space import Setting
 
 # The ends of the slope of the tilt, which is 1 from one to the other.

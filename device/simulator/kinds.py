@@ -19,13 +19,7 @@ from typing import Any, Final
 
 from device.simulator import courses
 from device.simulator.courses import NUMBERS_MAX, Asked, Moment, Moments, Start
-from device.simulator.own_code import (
-    OwnCodeError,
-    class_named,
-    digest_of_source,
-    is_own,
-    names_in,
-)
+from device.simulator.own_code import OwnCodeError, class_named, digest_of_source, is_own, names_in
 from device.simulator.traces import TraceError, Traces, read_traces
 
 # A listener of somebody's own is asked so many tones before a test: most faults are found here.

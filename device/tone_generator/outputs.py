@@ -14,12 +14,7 @@ Both are an `Output` of `server.py`, whose `advance` also wants the ticks. Besid
 
 import math
 from array import array
-from time import (  # type: ignore[attr-defined]  # MicroPython's
-    sleep_ms,
-    ticks_add,
-    ticks_diff,
-    ticks_us,
-)
+from time import sleep_ms, ticks_add, ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPython's
 
 import machine
 

@@ -7,14 +7,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from firmware_py.inference.checks import (
-    answer_code,
-    ceilings,
-    integer,
-    interval,
-    number,
-    numbers,
-)
+from firmware_py.inference.checks import answer_code, ceilings, integer, interval, number, numbers
 from firmware_py.inference.construction import (
     Frequencies,
     KnownListener,
@@ -26,11 +19,7 @@ from firmware_py.inference.diagnostics import FigureCache
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.mixture.prior_reading import NamesFile
-from firmware_py.inference.model import (
-    FREQUENCY_LIMITS_HZ,
-    LEVEL_LIMITS_DB_HL,
-    Points,
-)
+from firmware_py.inference.model import FREQUENCY_LIMITS_HZ, LEVEL_LIMITS_DB_HL, Points
 from firmware_py.inference.profiles import profile_named
 from firmware_py.inference.psychometric import SILENT
 from firmware_py.inference.record import Record

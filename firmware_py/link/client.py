@@ -21,15 +21,7 @@ from firmware_py.link.messages import (
     FieldError,
     read,
 )
-from firmware_py.link.notices import (
-    Greeted,
-    Lost,
-    Missed,
-    Notice,
-    Refused,
-    TimeTold,
-    wrong_field,
-)
+from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, wrong_field
 from firmware_py.terms.route import Route
 
 REPEATS_MAX: Final = 8

@@ -8,10 +8,7 @@ from typing import Any, Final
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import axis_unit, draw_audiogram, legend
-from firmware_py.console.wording import (
-    figure,
-    readable,
-)
+from firmware_py.console.wording import figure, readable
 from firmware_py.ear.levels import Highest
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.result_json import result_as_json

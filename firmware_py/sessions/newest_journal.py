@@ -17,12 +17,7 @@ from firmware_py.platform.own_prior import FindPrior, find_beside
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
-from firmware_py.sessions.session_record import (
-    First,
-    SessionRecordError,
-    Test,
-    not_finished,
-)
+from firmware_py.sessions.session_record import First, SessionRecordError, Test, not_finished
 
 
 @dataclass(frozen=True)

@@ -22,15 +22,7 @@ from firmware_py.sessions.session_record import (
     SessionRecordError,
     Test,
 )
-from firmware_py.terms.events import (
-    Action,
-    Event,
-    Finish,
-    TimePassed,
-    Wait,
-    as_record,
-    records_of,
-)
+from firmware_py.terms.events import Action, Event, Finish, TimePassed, Wait, as_record, records_of
 from firmware_py.terms.printable import show
 
 

@@ -6,12 +6,7 @@ from typing import Any, Final, Generic
 
 from firmware_py.journal import Record
 from firmware_py.sessions.earlier_formats import input_today
-from firmware_py.sessions.session_record import (
-    BoardMark,
-    Found_co,
-    Header,
-    SessionRecordError,
-)
+from firmware_py.sessions.session_record import BoardMark, Found_co, Header, SessionRecordError
 from firmware_py.sessions.start_time import start
 from firmware_py.terms.events import Event
 from firmware_py.terms.printable import show

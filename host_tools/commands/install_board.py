@@ -3,11 +3,7 @@
 import argparse
 from typing import Final
 
-from device.tone_generator.settings import (
-    DEFAULT_PINS,
-    OPTIONAL_PINS,
-    OUTPUTS,
-)
+from device.tone_generator.settings import DEFAULT_PINS, OPTIONAL_PINS, OUTPUTS
 from host_tools.devices.board_program import LIMIT_DBFS, install
 from host_tools.errors import HostError
 

@@ -21,12 +21,7 @@ from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.live import data_directory, show_verdict, teller
-from host_tools.devices.processes import (
-    ConsoleLine,
-    FirmwareProcess,
-    HearingAidProcess,
-    Operator,
-)
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, HearingAidProcess, Operator
 from host_tools.devices.tuning import finding_words, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError

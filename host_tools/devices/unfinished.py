@@ -9,12 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import (
-    JournalError,
-    JournalUnstartedError,
-    Record,
-    read_journal,
-)
+from firmware_py.journal import JournalError, JournalUnstartedError, Record, read_journal
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING, session_number
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_course import Input, inputs_and_outputs

@@ -27,12 +27,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
 )
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.settings import BRISK, CLINICAL
-from host_tools.commands.sessions.change import (
-    CHANGED,
-    EarPosterior,
-    change_between,
-    refit_sd_db,
-)
+from host_tools.commands.sessions.change import CHANGED, EarPosterior, change_between, refit_sd_db
 from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering

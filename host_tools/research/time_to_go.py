@@ -23,14 +23,7 @@ from firmware_py.terms.tells import AnswerTold
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
 from host_tools.research.study.arguments import whole_number
-from host_tools.research.study.ears import (
-    AUTO,
-    PARTS,
-    TRAIN,
-    Tables,
-    ears_of,
-    standard_ears,
-)
+from host_tools.research.study.ears import AUTO, PARTS, TRAIN, Tables, ears_of, standard_ears
 from host_tools.research.study.listener import Answering, Ear
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting

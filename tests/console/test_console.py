@@ -13,11 +13,7 @@ from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.command_row import Command, UnderWay, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS, Console
-from firmware_py.console.grammar import (
-    LINE_CHARACTERS_MAX,
-    SETTINGS_CONFLICT,
-    ConsoleError,
-)
+from firmware_py.console.grammar import LINE_CHARACTERS_MAX, SETTINGS_CONFLICT, ConsoleError
 from firmware_py.operator import commands
 from firmware_py.operator.commands import COMMANDS, every_command
 from firmware_py.terms.route import Route

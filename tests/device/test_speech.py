@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from device.speech import (
-    SPECTRUM_DB_SPL,
-    THIRDS_DB_SPL,
-    a_weighting_db,
-    speech_in_bands,
-)
+from device.speech import SPECTRUM_DB_SPL, THIRDS_DB_SPL, a_weighting_db, speech_in_bands
 
 CENTERS_HZ = (250, 500, 1000, 2000, 4000, 8000)
 

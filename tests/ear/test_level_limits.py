@@ -12,13 +12,7 @@ from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, BY_AIR, Route
 from firmware_py.terms.settings import Settings
 from tests.budget import either
-from tests.session.driver import (
-    Driver,
-    Ears,
-    Listener,
-    NeverPresses,
-    run_to_end,
-)
+from tests.session.driver import Driver, Ears, Listener, NeverPresses, run_to_end
 
 LOW_HZ = 125.0
 

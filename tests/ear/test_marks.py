@@ -11,22 +11,13 @@ from device.simulator.listener import SimulatedListener
 from firmware_py.ear.caps import ATTENTION_TONES_MAX
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.marks import Marks
-from firmware_py.inference.laplace.standard_audiograms import (
-    STANDARD_AUDIOGRAMS_DB_HL,
-)
+from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
-from tests.session.driver import (
-    Driver,
-    Listener,
-    NeverPresses,
-    flat,
-    marks,
-    run_left_ear,
-)
+from tests.session.driver import Driver, Listener, NeverPresses, flat, marks, run_left_ear
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
 ASKED: Final = {

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from firmware_py.findings.air_bone_gap import (
-    ALIKE_SD_DB,
-    TYPE_HZ,
-    EarGaps,
-    Gap,
-    LossType,
-    gaps_of,
-)
+from firmware_py.findings.air_bone_gap import ALIKE_SD_DB, TYPE_HZ, EarGaps, Gap, LossType, gaps_of
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult

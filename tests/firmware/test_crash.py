@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.crash import (
-    OTHERS,
-    Plan,
-    kill_until_over,
-)
+from tests.firmware.crash import OTHERS, Plan, kill_until_over
 
 pytestmark = pytest.mark.thorough
 

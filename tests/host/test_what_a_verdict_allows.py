@@ -30,10 +30,7 @@ from firmware_py.terms.words import say
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.schema import schema_text
-from host_tools.commands.prescribe.ear_prescription import (
-    fit_of_ears,
-    prescribe_session,
-)
+from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import Sheet
 from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.source import NothingToPrescribeError

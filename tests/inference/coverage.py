@@ -22,12 +22,7 @@ from firmware_py.ear.objective import BITS
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES, LaplaceProfile
 from tests import reference
-from tests.inference.mixture.mixture_state import (
-    LISTENERS,
-    SimulatedEar,
-    data_of,
-    hypotheses_of,
-)
+from tests.inference.mixture.mixture_state import LISTENERS, SimulatedEar, data_of, hypotheses_of
 from tests.reference import FloatArray
 from tests.reference_mixture import (
     ATTENDING,

@@ -30,13 +30,7 @@ from tests.budget import quick
 from tests.inference.laplace.laplace_state import RELATIVE
 from tests.inference.listeners import Answer, listener, session
 from tests.inference.mixture.population import POPULATION
-from tests.inference.models import (
-    PAPER,
-    PROFILES,
-    laplace_of,
-    length_and_sd_of,
-    mixture_of,
-)
+from tests.inference.models import PAPER, PROFILES, laplace_of, length_and_sd_of, mixture_of
 from tests.inference.test_copies_and_threads import look_at
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray, Scale
 

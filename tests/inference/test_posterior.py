@@ -27,13 +27,7 @@ from tests.inference.mixture.mixture_state import (
 )
 from tests.inference.mixture.population import KNOTS_HZ, symmetric
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray
-from tests.reference_mixture import (
-    Listener,
-    Sampled,
-    importance_sampling,
-    sample_mixture,
-    weigh,
-)
+from tests.reference_mixture import Listener, Sampled, importance_sampling, sample_mixture, weigh
 
 SEED = 20260301
 PARTICLES = 60000

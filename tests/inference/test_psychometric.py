@@ -11,12 +11,7 @@ from scipy import integrate
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from firmware_py.inference.psychometric import (
-    HEARD,
-    SILENT,
-    UNSURE,
-    expected_answer,
-)
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE, expected_answer
 from tests.budget import quick
 from tests.reference_mixture import Listener, probability
 

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.objective import BITS
-from firmware_py.inference.mixture.arrays import (
-    FALSE_ALARM_RATE,
-    LAPSE_RATE,
-    UNSURE_HALF_WIDTH_DB,
-)
+from firmware_py.inference.mixture.arrays import FALSE_ALARM_RATE, LAPSE_RATE, UNSURE_HALF_WIDTH_DB
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from tests.budget import examples, quick
 from tests.inference.listeners import ADVERSARIES

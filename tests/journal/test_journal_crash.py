@@ -25,12 +25,7 @@ from firmware_py.journal import (
     is_recovery_note,
 )
 from firmware_py.journal.recovery import cut_path, saved_cuts
-from tests.journal.simulated_disk import (
-    Fault,
-    PowerLoss,
-    PowerLostError,
-    SimulatedDisk,
-)
+from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 FAULTS_MAX = 100

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.journal import (
-    JournalReadError,
-    JournalWriter,
-    SealKey,
-    first_broken,
-    read_journal,
-)
+from firmware_py.journal import JournalReadError, JournalWriter, SealKey, first_broken, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 
 KEY = SealKey(bytes(range(32)))

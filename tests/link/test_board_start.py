@@ -20,14 +20,7 @@ from firmware_py.link.board_start import (
 )
 from firmware_py.link.client import REPEATS_MAX, Client
 from firmware_py.link.command import ANSWER_TIMEOUT_US
-from firmware_py.link.notices import (
-    ButtonPressed,
-    Greeted,
-    Lost,
-    Notice,
-    TimeTold,
-    ToneStarted,
-)
+from firmware_py.link.notices import ButtonPressed, Greeted, Lost, Notice, TimeTold, ToneStarted
 from firmware_py.operator.watch import PRESENTATION_S_MAX, STATE_S_MAX
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
 from tests.link.test_client import STEP_US, TONE, Line, connect, make_board, make_client

@@ -10,12 +10,7 @@ import pytest
 
 from device.simulator.serve import serve_in_thread
 from device.simulator.simulated_board import SimulatedBoard
-from firmware_py.platform.board_time import (
-    STANDSTILL_S_MAX,
-    BoardClock,
-    BoardTime,
-    BoardTimeError,
-)
+from firmware_py.platform.board_time import STANDSTILL_S_MAX, BoardClock, BoardTime, BoardTimeError
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.whole_sessions import a_listener
 

@@ -25,10 +25,7 @@ from firmware_py.terms.route import OTHER, Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.tells import UnmaskedTold, VoidTold
 from tests.budget import examples, quick
-from tests.session.driver import (
-    Driver,
-    run_to_end,
-)
+from tests.session.driver import Driver, run_to_end
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 

@@ -8,13 +8,7 @@ from typing import Any, Final
 from device.simulator.faults import FaultRates
 from device.simulator.head import OCCLUSION_DB, Head
 from device.simulator.listener import EARS
-from firmware_py.terms.settings import (
-    AIR_AND_BONE,
-    BOTH,
-    BRISK,
-    CLINICAL,
-    DEFAULT_PROFILE,
-)
+from firmware_py.terms.settings import AIR_AND_BONE, BOTH, BRISK, CLINICAL, DEFAULT_PROFILE
 
 # A board that is not what the wire page has; drawn by a luck of their own.
 MISFITS: Final[dict[str, tuple[float, float]]] = {

@@ -23,11 +23,7 @@ from typing import Final, NamedTuple
 
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import Vector, kernel
-from firmware_py.inference.mixture.arrays import (
-    FALSE_ALARM_RATE,
-    LAPSE_RATE,
-    UNSURE_HALF_WIDTH_DB,
-)
+from firmware_py.inference.mixture.arrays import FALSE_ALARM_RATE, LAPSE_RATE, UNSURE_HALF_WIDTH_DB
 from firmware_py.inference.psychometric import attention, normal
 
 _SQRT_2PI: Final = math.sqrt(2.0 * math.pi)

@@ -6,12 +6,7 @@ import numpy as np
 
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.elementary import log
-from firmware_py.inference.kernel import (
-    CONVERGED,
-    NOT_CONVERGED,
-    NOT_POSITIVE_DEFINITE,
-    Array,
-)
+from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
     NOISE_DB,

@@ -10,13 +10,7 @@ import numpy as np
 from firmware_py.inference.checks import integer, number
 from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
-from firmware_py.inference.kernel import (
-    CONVERGED,
-    NONE_ALLOWED,
-    NOT_POSITIVE_DEFINITE,
-    Array,
-    hold,
-)
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array, hold
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.arrays import Lines

@@ -12,13 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from device.calibration.readings import (
-    ImplausibleError,
-    Point,
-    Reading,
-    point_of,
-    unit_of,
-)
+from device.calibration.readings import ImplausibleError, Point, Reading, point_of, unit_of
 from device.calibration.retfl import ReferenceForces
 from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.file import OF_BONE

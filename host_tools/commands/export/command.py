@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from host_tools.commands.export.document_session import DocumentSession, Sessions
-from host_tools.commands.export.formats import (
-    FORMATS,
-    Encode,
-    add_csv_arguments,
-    encoder,
-)
+from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
 from host_tools.commands.export.journals import Journals
 from host_tools.commands.export.schema import schema_text
 from host_tools.errors import LEFT_OUT, HostError

@@ -22,13 +22,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from firmware_py.platform.ports import Port, PortError
-from host_tools.commands.page.strangers import (
-    WRONG_ADDRESS,
-    once,
-    own_faults,
-    visitors,
-    why_closed,
-)
+from host_tools.commands.page.strangers import WRONG_ADDRESS, once, own_faults, visitors, why_closed
 
 HOST: Final = "127.0.0.1"
 TOKEN_BYTES: Final = 24

@@ -11,13 +11,7 @@ from device.audiogram_tables.mapping import ARGUMENT, OPTION
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.prescribe.exports import (
-    AID_ENDINGS,
-    FIT,
-    TARGETS,
-    check_ears,
-    target_of,
-)
+from host_tools.commands.prescribe.exports import AID_ENDINGS, FIT, TARGETS, check_ears, target_of
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need

@@ -10,18 +10,8 @@ import numpy.typing as npt
 from device.hearing_aid import candidacy
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.for_whom import Code, EarFinding
-from device.hearing_aid.limits import (
-    CLOSED,
-    UNCOMFORTABLE_DB_HL,
-    discomfort_db_hl,
-    field_db_spl,
-)
-from device.hearing_aid.prescription import (
-    Prescribed,
-    fit_of_thresholds,
-    fitted_ear,
-    prescribe,
-)
+from device.hearing_aid.limits import CLOSED, UNCOMFORTABLE_DB_HL, discomfort_db_hl, field_db_spl
+from device.hearing_aid.prescription import Prescribed, fit_of_thresholds, fitted_ear, prescribe
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.terms.outcomes import Outcome, Verdict

@@ -14,12 +14,7 @@ from typing import Final
 
 from device.hearing_aid.fit import EarFit, Fit, FitError
 from device.hearing_aid.prescription import SINE_PEAK_DB
-from device.speech import (
-    CONVERSATION_DB_SPL,
-    LOUD_DB_SPL,
-    SOFT_DB_SPL,
-    speech_in_bands,
-)
+from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, SOFT_DB_SPL, speech_in_bands
 from firmware_py.findings.rows import row
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import ENGLISH, language_of

@@ -18,12 +18,7 @@ from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import LEFT, RIGHT
 from firmware_py.terms.settings import FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import threshold_as_json
-from host_tools.commands.sessions.change import (
-    Change,
-    EarPosterior,
-    bounds_between,
-    change_between,
-)
+from host_tools.commands.sessions.change import Change, EarPosterior, bounds_between, change_between
 from host_tools.commands.sessions.choice import clock_was_set, contradictions, in_order
 from host_tools.commands.sessions.entry import TUNING, Entry
 from host_tools.errors import HostError

@@ -7,13 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.simulator.own_code import (
-    OwnCodeError,
-    class_named,
-    digest_of_source,
-    is_own,
-    names_in,
-)
+from device.simulator.own_code import OwnCodeError, class_named, digest_of_source, is_own, names_in
 from firmware_py.ear.objective import Objective
 from firmware_py.inference.trial_time import TrialTime
 from host_tools.errors import HostError

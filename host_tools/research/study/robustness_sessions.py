@@ -27,13 +27,7 @@ from host_tools.research.study.ears import (
     real_ears,
 )
 from host_tools.research.study.ears import Table as EarTable
-from host_tools.research.study.listener import (
-    Answering,
-    Ear,
-    Listener,
-    session_seed,
-    uniforms,
-)
+from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
 from host_tools.research.study.plan import NOT_KNOWN, prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,

@@ -7,14 +7,7 @@ from typing import Any
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import USUAL, Head
 from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import (
-    Ear,
-    Listener,
-    Press,
-    SimulatedListener,
-    Tone,
-    number_of,
-)
+from device.simulator.listener import Ear, Listener, Press, SimulatedListener, Tone, number_of
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.settings import Settings

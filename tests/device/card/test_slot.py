@@ -11,13 +11,7 @@ import pytest
 
 from device.card import kernel, slot
 from device.card.build import PLACES_OF_TOOLS, TOOLS
-from device.card.card import (
-    BOOT_AT,
-    BOOT_BYTES,
-    CARD_BYTES,
-    SIGNATURE,
-    make_card,
-)
+from device.card.card import BOOT_AT, BOOT_BYTES, CARD_BYTES, SIGNATURE, make_card
 from device.card.errors import CardError
 from device.card.kernel import INIT, Kernel, read_modules, with_needs
 from device.card.slot import FIT_AT, SLOT_BYTES, make_slot

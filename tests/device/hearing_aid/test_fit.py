@@ -12,14 +12,7 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from device.hearing_aid.fit import (
-    INPUT_LEVELS_DB_SPL,
-    UNMATCHED_DB,
-    BandFit,
-    EarFit,
-    Fit,
-    FitError,
-)
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, UNMATCHED_DB, BandFit, EarFit, Fit, FitError
 from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, Setting
 from tests.budget import examples
 from tests.device.hearing_aid.fits import (

@@ -13,12 +13,7 @@ from device.tone_generator import program, settings
 from device.tone_generator.buttons import BOUNCING_US_MAX, QUIET_US, Button
 from device.tone_generator.constant import MOVE_MS, STEP
 from device.tone_generator.outputs import BLOCK_FRAMES, DAC_FADE_MS, QUEUE_BLOCKS
-from device.tone_generator.program import (
-    CONTROL_C,
-    SERVICE_SILENCE_US,
-    Board,
-    Clock,
-)
+from device.tone_generator.program import CONTROL_C, SERVICE_SILENCE_US, Board, Clock
 from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
 from device.tone_generator.synthesis import LEFT, RIGHT
 from firmware_py.link.board_start import BEHIND_US

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from device.tone_generator.outputs import I2S_RATE_HZ, true_rate_hz
-from device.tone_generator.synthesis import (
-    LEFT,
-    RIGHT,
-    SINE_MAX,
-    gain_and_shift,
-    phase_step,
-)
+from device.tone_generator.synthesis import LEFT, RIGHT, SINE_MAX, gain_and_shift, phase_step
 from device.tone_generator.voices import CUT_MS, NoiseVoice, ToneVoice
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.terms.settings import PLATEAU_MS_MIN, RISE_TIME_MS, Settings

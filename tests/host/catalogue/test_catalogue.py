@@ -12,14 +12,7 @@ from firmware_py.findings.rows import row, share_row
 from firmware_py.terms.reasons import DATES, OF_BONE, Code
 from firmware_py.terms.route import ROUTES, Route
 from firmware_py.terms.words import say
-from host_tools.catalogue import (
-    ENGLISH,
-    LANGUAGES,
-    SAID,
-    catalogue_of,
-    has_words,
-    language_of,
-)
+from host_tools.catalogue import ENGLISH, LANGUAGES, SAID, catalogue_of, has_words, language_of
 from host_tools.errors import HostError
 from tests.host.journals import recorded_remarks
 from tests.said import example

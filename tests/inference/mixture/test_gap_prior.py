@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firmware_py.inference.mixture.gap_prior import (
-    CLASSES_MAX,
-    FORMAT,
-    GapPrior,
-    shipped_gap_prior,
-)
+from firmware_py.inference.mixture.gap_prior import CLASSES_MAX, FORMAT, GapPrior, shipped_gap_prior
 from firmware_py.inference.mixture.prior_reading import PriorError
 
 

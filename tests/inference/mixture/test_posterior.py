@@ -11,12 +11,7 @@ from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.mixture.arrays import (
-    LISTENER_ENTRIES,
-    Mixture,
-    Places,
-    Prior,
-)
+from firmware_py.inference.mixture.arrays import LISTENER_ENTRIES, Mixture, Places, Prior
 from firmware_py.inference.mixture.asked import whole_size
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.mixture.posterior import check_prior, sum_out_listeners, weigh

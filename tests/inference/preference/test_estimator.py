@@ -23,11 +23,7 @@ from firmware_py.inference.preference.doubts import (
     log_by_chance,
     probability_of_one_wish,
 )
-from firmware_py.inference.preference.estimator import (
-    KINDS,
-    STEP_DB,
-    PreferenceEstimator,
-)
+from firmware_py.inference.preference.estimator import KINDS, STEP_DB, PreferenceEstimator
 from firmware_py.inference.preference.regret import UNIT_DB
 from tests.budget import either, quick
 

@@ -13,11 +13,7 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.terms.record_checks import ResultError
-from host_tools.commands.export.document_session import (
-    JSON_FORMAT,
-    Sessions,
-    whole_as_one,
-)
+from host_tools.commands.export.document_session import JSON_FORMAT, Sessions, whole_as_one
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.export.saved import read_document

@@ -32,11 +32,7 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.gain_picture import prescription_figure, prescription_svg
 from host_tools.commands.prescribe.source import NothingToPrescribeError
-from host_tools.recordings.recorded_session import (
-    RecordedSession,
-    ReplayedSession,
-    replay_session,
-)
+from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, replay_session
 from tests.budget import quick
 from tests.host.commands.report.test_bone import beyond
 from tests.host.journals import (

@@ -19,15 +19,7 @@ from host_tools.main import main
 from host_tools.recordings.convention import WORDS
 from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
-from tests.host.journals import (
-    BOTH,
-    GOLDEN,
-    LEFT_S2,
-    MASKED,
-    Refused,
-    cut,
-    session_of,
-)
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, Refused, cut, session_of
 from tests.host.pdfs import ReadPdf
 from tests.host.reports import codes_in, page, report_of, rows_of
 

@@ -14,12 +14,7 @@ from scipy.stats import multivariate_normal
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
 from host_tools.main import main
 from host_tools.research.learn_prior.gap_classes import PUBLISHED
-from host_tools.research.learn_prior.routes import (
-    FLOOR_DB2,
-    GapMixture,
-    learn_gaps,
-    log_density_of,
-)
+from host_tools.research.learn_prior.routes import FLOOR_DB2, GapMixture, learn_gaps, log_density_of
 from tests.host.journals import Refused
 
 OHHR = Path(__file__).parents[5] / "shared" / "data" / "ohhr_air_bone_ucl.csv"

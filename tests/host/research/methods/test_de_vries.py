@@ -7,22 +7,11 @@ import pytest
 from scipy import integrate, special, stats
 
 from host_tools.research.methods import de_vries
-from host_tools.research.methods.de_vries import (
-    SD_MIN_DB,
-    DeVries,
-    Mixture,
-    learn_mixture,
-)
+from host_tools.research.methods.de_vries import SD_MIN_DB, DeVries, Mixture, learn_mixture
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.methods.population import Population, balance
 from tests.budget import quick
-from tests.host.research.methods.listening import (
-    TASK,
-    Answered,
-    Listener,
-    measure,
-    population,
-)
+from tests.host.research.methods.listening import TASK, Answered, Listener, measure, population
 
 PROBIT = replace(TASK, lapse_rate=0.0, false_alarm_rate=0.0)
 FREQUENCIES_HZ = np.array([500.0, 1000.0, 4000.0])

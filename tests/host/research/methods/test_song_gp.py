@@ -24,10 +24,7 @@ from host_tools.research.methods.song_gp import (
     maximise_evidence,
 )
 from tests.budget import quick
-from tests.host.research.methods.listening import (
-    Listener,
-    measure,
-)
+from tests.host.research.methods.listening import Listener, measure
 
 TASK = Task(level_limits_db_hl=(-10.0, 110.0), frequency_range_hz=(250.0, 8000.0))
 MIDDLE_DB_HL = 50.0

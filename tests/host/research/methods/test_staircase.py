@@ -16,11 +16,7 @@ from host_tools.research.methods.staircase import (
     StaircaseIso,
     StaircaseThreshold,
 )
-from tests.host.research.methods.listening import (
-    Listener,
-    flat,
-    measure,
-)
+from tests.host.research.methods.listening import Listener, flat, measure
 
 Staircase = StaircaseAsha | StaircaseIso
 Maker = Callable[..., Staircase]

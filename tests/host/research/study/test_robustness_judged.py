@@ -11,12 +11,7 @@ from device.simulator.listener import Ear
 from firmware_py.ear.mean_threshold import GRADES_DB_HL
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Verdict
 from firmware_py.terms.reasons import Code, reason
-from firmware_py.terms.results import (
-    EarResult,
-    MeanThreshold,
-    SessionResult,
-    ThresholdResult,
-)
+from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult, ThresholdResult
 from firmware_py.terms.route import Route
 from host_tools.research.study.robustness import SessionFound, read_off
 from host_tools.research.study.robustness_cases import BY_NAME

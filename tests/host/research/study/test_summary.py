@@ -10,13 +10,7 @@ from host_tools.research.study.listener import Ear
 from host_tools.research.study.measures import weighted_quantiles
 from host_tools.research.study.session import METRICS, Job, Session, table_of
 from host_tools.research.study.store import TABLE
-from host_tools.research.study.summary import (
-    Results,
-    as_csv,
-    summary,
-    table_lines,
-    tones_to,
-)
+from host_tools.research.study.summary import Results, as_csv, summary, table_lines, tones_to
 
 TONES = 4
 
