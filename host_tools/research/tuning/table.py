@@ -262,7 +262,7 @@ def draw(tuned: Sequence[Tuned], directory: Path) -> None:
     """Draw the regret of each method against comparisons; the first one's is in all panels."""
     drawn = {title: some for title, some in by_title(tuned).items() if SAME_PEOPLE not in title}
     with in_style():
-        save(regret_figure(drawn), directory / "regret.svg", for_all=True)
+        save(regret_figure(drawn), (directory / "regret").with_suffix(".svg"), for_all=True)
 
 
 def regret_figure(courses: dict[str, list[Tuned]]) -> "Figure":
