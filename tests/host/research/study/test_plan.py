@@ -277,7 +277,7 @@ def test_what_columns_have_is_compared_by_what_it_says_and_not_by_its_file(
     table: Path, tmp_path: Path
 ) -> None:
     parts = ["t500=low", "ignore=t500"]
-    said = {"a": "\n".join(parts), "b": ",".join(reversed(parts)), "c": parts[0]}
+    said = {"a": "\n".join(parts), "b": "\n".join(reversed(parts)), "c": parts[0]}
     for name, text in said.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     found = []
