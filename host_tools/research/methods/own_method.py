@@ -42,12 +42,8 @@ class OwnMethod:
         tone: Any = self._call("next_stimulus", self._method.next_stimulus)
         if not isinstance(tone, Stimulus | None):
             raise self._refusal(f"next_stimulus returned {tone!r}; allowed are a Stimulus and None")
-        if tone is not None:
-            try:
-                checked_number("frequency_hz", tone.frequency_hz, *self._task.frequency_range_hz)
-                checked_number("level_db_hl", tone.level_db_hl, *self._task.level_limits_db_hl)
-            except (TypeError, ValueError) as error:
-                raise self._refusal(f"next_stimulus returned a tone whose {error}") from None
+        if tone is not None and (fault := _fault_of(tone, self._task)):
+            raise self._refusal(f"next_stimulus returned a tone whose {fault}")
         return tone
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
@@ -136,14 +132,21 @@ def held_objective(name: str, found: type[Objective]) -> type[Objective]:
             raise HostError(f"{refused} {OwnCodeError.of(error)}") from error
         if not isinstance(tone, Stimulus):
             raise HostError(f"{refused}: choose returned {tone!r}; allowed is a Stimulus")
-        try:
-            checked_number("frequency_hz", tone.frequency_hz, *estimator.frequency_range_hz)
-            checked_number("level_db_hl", tone.level_db_hl, *estimator.level_limits_db_hl)
-        except ValueError as error:
-            raise HostError(f"{refused}: choose returned a tone whose {error}") from None
+        if fault := _fault_of(tone, estimator):
+            raise HostError(f"{refused}: choose returned a tone whose {fault}")
         return tone
 
     return type(found.__name__, (found,), {"choose": choose})
+
+
+def _fault_of(tone: Stimulus, asked: Task | ThresholdEstimator) -> str:
+    """Return what is wrong with a tone that is to be asked there; "": nothing."""
+    try:
+        checked_number("frequency_hz", tone.frequency_hz, *asked.frequency_range_hz)
+        checked_number("level_db_hl", tone.level_db_hl, *asked.level_limits_db_hl)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def _in_a_line(values: Array) -> str:
