@@ -22,10 +22,10 @@ more with more than even odds; it is said which were inferred. That there is non
 No probability is told of a gap that is a bound, nor of a mean with a gap in it that no ear has.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from statistics import fmean
 from typing import Any, Final
 
 from firmware_py.findings.convention import in_convention
@@ -280,7 +280,7 @@ def _mean_with_inferred(
     if not measured or not most_db:
         return None
     usual_db = (prior or GapPrior.usual()).usual_db
-    alike_db = fmean(gap.low_db - usual_db(f) for f, gap in measured.items())
+    alike_db = math.fsum(gap.low_db - usual_db(f) for f, gap in measured.items()) / len(measured)
     for f, most in most_db.items():
         like = Level.at(min(usual_db(f) + alike_db, most), ALIKE_SD_DB)
         some[f] = replace(like, open_above=by_air[f].open_above, inferred=True), _NO_GAP

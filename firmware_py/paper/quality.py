@@ -5,8 +5,8 @@ tones in any, catch trials and a retest at 1 kHz in a clinical one. Each is coun
 for another.
 """
 
+import math
 from collections.abc import Iterator
-from statistics import mean
 
 from firmware_py.findings.checks import Checks
 from firmware_py.findings.rows import Cell, Row, count_row, no_value, row
@@ -115,7 +115,7 @@ def _response(source: Source, ear: EarResult) -> Row:
 
 def _sd(ear: EarResult) -> Row:
     sds = [t.sd_db for t in ear.thresholds if t.mark == Outcome.MEASURED and t.sd_db is not None]
-    return row("sd", sd_db=mean(sds), most_db=max(sds)) if sds else no_value()
+    return row("sd", sd_db=math.fsum(sds) / len(sds), most_db=max(sds)) if sds else no_value()
 
 
 # How it went.

@@ -1,19 +1,17 @@
 """The device's English of papers; the host tools have other languages."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
 from firmware_py.console.wording import readable
 from firmware_py.paper.blocks import Block, Section, Table, is_to_type, section
 from firmware_py.paper.head import JudgedEar, verdict_blocks
-from firmware_py.terms.words import SENTENCES, Language
+from firmware_py.terms.words import SENTENCES, Language, english_beside
 
 
 @cache
 def paper_sentences() -> Mapping[str, str]:
-    return tomllib.loads((files("firmware_py.paper") / "en.toml").read_text(encoding="utf-8"))
+    return english_beside(__file__)
 
 
 @cache

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median, quantiles
 from typing import Self
 
 from firmware_py.ear.marks import is_at
@@ -42,11 +41,26 @@ class ResponseTimes:
 
     @classmethod
     def of(cls, times_ms: Iterable[float | None]) -> Self:
-        told = sorted(each for each in times_ms if each is not None)
-        if len(told) < 2:
-            return cls(len(told), told[0] if told else None, None, None)
-        first, middle, third = quantiles(told, method="inclusive")
-        return cls(len(told), middle, first, third)
+        told = [each for each in times_ms if each is not None]
+        if not told:
+            return cls(0, None, None, None)
+        first, middle, third = quartiles(told)
+        return cls(len(told), middle, *((first, third) if len(told) > 1 else (None, None)))
+
+
+def quartiles(numbers: Iterable[float]) -> tuple[float, float, float]:
+    """Return the quartiles of one number or more, the ends among them.
+
+    Those of `statistics.quantiles(method="inclusive")`, which takes a device 0.5 MB.
+    """
+    rising = sorted(numbers)
+
+    def quantile(quarters: int) -> float:
+        left, over = divmod(quarters * (len(rising) - 1), 4)
+        right = min(left + 1, len(rising) - 1)
+        return (rising[left] * (4 - over) + rising[right] * over) / 4
+
+    return quantile(1), quantile(2), quantile(3)
 
 
 class AnswersGiven:
@@ -89,7 +103,7 @@ class AnswersGiven:
             for before, after in pairwise(self._of(route))
             if after.number == before.number + 1
         ]
-        return median(seconds) if seconds else None
+        return quartiles(seconds)[1] if seconds else None
 
     @property
     def masked(self) -> bool:

@@ -7,7 +7,7 @@ journal. A row (`findings/rows.py`) is a reason that no journal has: JSON values
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.terms import reasons
@@ -17,10 +17,17 @@ BETWEEN: Final = "; "  # reasons beside one another
 LISTED: Final = ", "  # several of what `SEVERAL` does not name
 NOTHING: Final = "nothing"  # the key of the word for a text that is empty
 
+
+def english_beside(module: str) -> Mapping[str, str]:
+    """Return the sentences in `en.toml` beside a module's file.
+
+    Not by `importlib.resources`: what that imports takes a device 1.5 MB.
+    """
+    return tomllib.loads(Path(module).with_name("en.toml").read_text(encoding="utf-8"))
+
+
 # By codes, and by the words of `WORDS`; the parts in braces are filled in by `Language`.
-SENTENCES: Final[Mapping[str, str]] = tomllib.loads(
-    (files("firmware_py.terms") / "en.toml").read_text(encoding="utf-8")
-)
+SENTENCES: Final = english_beside(__file__)
 
 Said = Reason | Mapping[str, Any]  # a reason, or a row of a paper
 
