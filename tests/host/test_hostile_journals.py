@@ -33,7 +33,7 @@ from tests.host.journals import (
 )
 
 PAUSES: Final = 25
-CALLS_MAX: Final = 150  # for a pause and its end; to look at the noise takes twice as many
+CALLS_MAX: Final = 200  # for a pause and its end: 160; to look at the noise anew takes 120 more
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 COMMANDS: Final = (
     ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
