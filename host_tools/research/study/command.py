@@ -3,10 +3,12 @@
 import argparse
 import json
 import os
+import signal
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from device.simulator.serve import end_by_signals
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -72,12 +74,13 @@ def run(arguments: argparse.Namespace) -> int:
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
     kind = kind_asked(arguments)
     check_options(arguments, kind)
-    if kind.option == "--figure":
-        return _figure(arguments)
-    if kind is METHODS and arguments.out is None:
-        raise HostError("-o is missing; allowed is a directory, or a file of --figure")
-    check_ears(arguments, kind)
-    return _methods(arguments) if kind is METHODS else _table(arguments, kind)
+    with end_by_signals(signal.SIGTERM):
+        if kind.option == "--figure":
+            return _figure(arguments)
+        if kind is METHODS and arguments.out is None:
+            raise HostError("-o is missing; allowed is a directory, or a file of --figure")
+        check_ears(arguments, kind)
+        return _methods(arguments) if kind is METHODS else _table(arguments, kind)
 
 
 def _figure(arguments: argparse.Namespace) -> int:

@@ -109,6 +109,24 @@ def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     assert all(round(each, 6) == each for each in method.values() if isinstance(each, float))
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_kept_nowhere_is_said_to_be_lost(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(work, "run_piece", lambda _: signal.raise_signal(number))
+    words = "study --seconds --audiograms tent --ears 2 --seeds 1 --workers 0"
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(main(words.split()))
+
+    assert ended.value.code == code
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(
+        "gp-pta: interrupted; 0 of 2 sessions are lost; with -o DIR they are kept"
+    )
+    assert signal.getsignal(signal.SIGTERM) == usual
+
+
 class Later:
     """A chunk that somebody else runs."""
 
