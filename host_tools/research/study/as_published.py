@@ -361,15 +361,18 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodRe
         for seed in range(1, options.seeds + 1)
         for occasion in TWICE
     ]  # fmt: skip
-    heading = (
-        f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method; "
-        f"listeners: {LISTENER}, {answering.words}; drift of a test: SD "
-        f"{drift.sd_db:g} dB, alike over {drift.octaves:g} octaves; median response time "
-        f"{options.response_time_s:g} s"
-    )
+    heading = [
+        f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method",
+        f"{answering.words}; median response time {options.response_time_s:g} s",
+        f"drift of a test: SD {drift.sd_db:g} dB, alike over {drift.octaves:g} octaves",
+    ]
     about = {
         "ears": len(measured.ears),
         "seeds": options.seeds,
+        **answering.about,
+        "response_time_s": options.response_time_s,
+        "drift_sd_db": drift.sd_db,
+        "drift_octaves": drift.octaves,
         "remarks": list(measured.remarks),
         "published": [dict(zip(PUBLISHED_NAMES, row, strict=True)) for row in PUBLISHED],
     }
@@ -380,7 +383,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodRe
         in_order,
         about,
         lambda rows: [
-            heading, *measured.remarks, "", *table_lines(rows), "", *published_lines()
+            *heading, *measured.remarks, "", *table_lines(rows), "", *published_lines()
         ],
     )  # fmt: skip
 

@@ -93,10 +93,11 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured
             read_off(noise_db, [test for test in tests if test.unit.noise_db == noise_db])
             for noise_db in NOISES_DB
         ],
-        {},
+        {"lapse_rate": RATE, "false_alarm_rate": RATE, "seeds": Unit.seed},
         lambda rows: [
             f"{rows[0]['people']} people with both ears by air and bone, and the same with a gap "
-            f"drawn for the right ear; lapses {RATE:g}, false alarms {RATE:g}",
+            "drawn for the right ear",
+            f"lapses {RATE:g}, false alarms {RATE:g}",
             "",
             *table_lines(rows),
         ],

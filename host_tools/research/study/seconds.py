@@ -264,9 +264,16 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Timed]:
         run_test,
         Timed,
         lambda tests: [read_off(how, [t for t in tests if t.unit.how == how]) for how in hows],
-        {"ears": len(alone), "people": len(people), "seeds": options.seeds, "remarks": remarks},
+        {
+            "ears": len(alone), "people": len(people), "seeds": options.seeds,
+            **options.answering.about, "response_time_s": options.response_time_s,
+            "remarks": remarks,
+        },
         lambda rows: [
-            _heading(options, len(alone), len(people)), *remarks, "", *table_lines(rows)
+            f"{len(alone)} ears" + (f", {len(people)} people with both" if people else "")
+            + f"; {options.seeds} seeds each",
+            f"{options.answering.words}; median response time {options.response_time_s:g} s",
+            *remarks, "", *table_lines(rows),
         ],
     )  # fmt: skip
 
@@ -288,15 +295,6 @@ def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
             f"allowed is {ONE_EAR!r}, or a table with columns subject and ear"
         )
     return list(people.values())
-
-
-def _heading(options: Options, ears: int, people: int) -> str:
-    how = options.answering.as_told()
-    who = f"{ears} ears" + (f", {people} people with both" if people else "")
-    return (
-        f"{who}; {options.seeds} seeds each; {how.words}; listeners: {how.kind.text}; median "
-        f"response time {options.response_time_s:g} s"
-    )
 
 
 def _first_name(tested: tuple[str, tuple[Ear, ...]]) -> str:

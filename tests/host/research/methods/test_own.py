@@ -77,6 +77,13 @@ def test_a_listener_and_an_objective_change_what_a_study_finds(here: Path) -> No
     assert session_of("gp-pta") == usual
 
 
+def test_of_a_listener_that_may_say_otherwise_no_rate_is_said_to_be_in_force(here: Path) -> None:
+    who = Options("bisgaard", listener="my_listeners:Dozing").answering
+    assert who.words.startswith(
+        "listeners: my_listeners:Dozing; where it says nothing else, noise "
+    )
+
+
 def test_a_prior_changes_what_a_study_finds_and_is_of_its_plan(here: Path) -> None:
     own = write_prior(here / "prior.json", small_prior(45.0))
     usual, found = session_of("gp-pta"), session_of("gp-pta", prior=here / "prior.json")
