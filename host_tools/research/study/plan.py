@@ -151,7 +151,7 @@ def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()
     table = tables.measured
     if table is None:
         return Measured(standard_ears(), 0.0, None, None, ())
-    prior = read_prior(options.prior)
+    prior = prior_in(options.prior)
     part = _part(options.part, table, tables.learned_from, learners, prior)
     people = table.part(part)
     told = [NOT_KNOWN] if (options.part, part) == (AUTO, ALL) else []
@@ -229,6 +229,12 @@ def read_prior(path: Path | None) -> OwnPrior | None:
         raise HostError(f"--prior {error}") from None
 
 
+def prior_in(path: Path | None) -> PopulationPrior | None:
+    """Return the prior of --prior; None: the one that ships."""
+    own = read_prior(path)
+    return None if own is None else own.prior
+
+
 def _check_uses(options: Options, methods: Sequence[str]) -> None:
     if options.objective:
         check_objective(options.objective)
@@ -277,16 +283,12 @@ def _part(
     table: Table,
     train: Table | None,
     learners: Sequence[str],
-    prior: OwnPrior | None,
+    prior: PopulationPrior | None,
 ) -> str:
     """Return the part of a table to measure: no ear that anything was learned from."""
     learned_here = bool(learners) and (train is None or train.readings == table.readings)
     if wanted == AUTO:
-        sha256 = table.sha256
-        if prior is None:
-            learned_here = learned_here or prior_was_learned_from(sha256)
-        else:
-            learned_here = learned_here or _was_learned_from(prior.prior, sha256)
+        learned_here = learned_here or prior_was_learned_from(table.sha256, prior)
         return HELD_OUT if learned_here else ALL
     if learned_here and wanted != HELD_OUT:
         raise HostError(
@@ -312,15 +314,11 @@ def _not_taught(
     return people.select(new), told
 
 
-def prior_was_learned_from(sha256: str) -> bool:
-    """Return whether the shipped prior of profile "default" was learned from this very file."""
+def prior_was_learned_from(sha256: str, prior: PopulationPrior | None = None) -> bool:
+    """Return whether a prior, or the one that ships, was learned from this very file."""
     from firmware_py.inference.mixture.population_prior import shipped_prior
 
-    return _was_learned_from(shipped_prior(), sha256)
-
-
-def _was_learned_from(prior: PopulationPrior, sha256: str) -> bool:
-    return sha256 in json.dumps(dict(prior.provenance))
+    return sha256 in json.dumps(dict((prior or shipped_prior()).provenance))
 
 
 def _training(table: Table | None, train: Table | None) -> tuple[Population, str]:

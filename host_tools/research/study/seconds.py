@@ -3,7 +3,7 @@
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -29,7 +29,7 @@ from host_tools.research.study.ears import Tables, other_ears
 from host_tools.research.study.listener import Answering, Ear, session_seed
 from host_tools.research.study.measures import mean_known, weighted_quantiles
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Measured, ears_measured, read_prior
+from host_tools.research.study.plan import Measured, ears_measured, prior_in
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_judged import errors_and_coverage, inattentive
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
@@ -95,7 +95,7 @@ class Unit:
     answering: Answering
     response_time_s: float
     jitter_db: float
-    prior: PopulationPrior | None = None  # None: the one that ships
+    prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
     objective: str = ""  # of somebody's own; "": that of the settings
 
 
@@ -242,8 +242,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Timed]:
     ]
     if options.objective:
         check_objective(options.objective)
-    own = read_prior(options.prior)
-    prior = None if own is None else own.prior
+    prior = prior_in(options.prior)
     measured = ears_measured(options, tables)
     people = people_of(measured) if BOTH_EARS in tested else []
     alone = [(ear.stratum, (ear,)) for ear in measured.ears]

@@ -1,5 +1,6 @@
 """A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
 
+import json
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -12,6 +13,7 @@ from device.simulator import own_code
 from device.simulator.kinds import KindError, kind_named
 from firmware_py.platform.own_prior import OwnPrior
 from host_tools.errors import HostError
+from host_tools.main import main
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
@@ -20,6 +22,7 @@ from host_tools.research.study.robustness_cases import CASES
 from host_tools.research.study.robustness_sessions import answering_of
 from host_tools.research.study.session import run_session
 from tests.host.journals import Refused
+from tests.host.research.study.ears import write_two_routes
 from tests.own_priors import small_prior, write_prior
 
 SMALL = ("--seeds", "1", "--trials", "3", "--workers", "0")
@@ -91,6 +94,29 @@ def test_a_prior_changes_what_a_study_finds_and_is_of_its_plan(here: Path) -> No
     told = plan_study(Options("bisgaard", ("gp-pta",), prior=here / "prior.json")).plan
     assert told["prior"] == own.digest == OwnPrior.read(here / "prior.json").digest
     assert "prior" not in plan_study(Options("bisgaard", ("gp-pta",))).plan
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--as-published --audiograms ear.csv --ears 1",
+        "--robustness --ears 1 --seeds 1 --cases tent",
+        "--robustness --ears 1 --seeds 1 --cases valid-noise-2-test",
+        "--robustness --ears 1 --seeds 1 --cases exact",
+        "--bone --audiograms both.csv --ears 1",
+    ],
+)
+def test_a_prior_changes_what_a_table_has(
+    here: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "ear.csv").write_text("t500,t1000,t2000,t4000\n20,25,40,55\n", encoding="utf-8")
+    write_two_routes(here / "both.csv")
+    write_prior(here / "prior.json")
+    found = []
+    for more in ([], ["--prior", "prior.json"]):
+        assert main(["study", *words.split(), *more, "--workers", "0", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["rows"])
+    assert found[0] != found[1]
 
 
 def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
@@ -252,7 +278,7 @@ class NoTarget(Objective):
             "--robustness --objective my_objectives:AtThreshold",
             "--objective does not go with",
         ),
-        ("--bone --prior prior.json", "--prior does not go with --bone"),
+        ("--time-to-go --prior prior.json", "--prior does not go with --time-to-go: it runs whole"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(
@@ -262,7 +288,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     (here / "wrong.py").write_text(WRONG)
     (here / "wrong_import.py").write_text("import numpyy\n")
     (here / "wrong_name.py").write_text("numpyy\n")
-    mode = words.split(maxsplit=1)[0] in ("--robustness", "--bone", "--seconds")
+    mode = words.split(maxsplit=1)[0] in ("--robustness", "--time-to-go", "--seconds")
     out = [] if mode else ["-o", here / "study"]
 
     assert told in refusal_of("study", "--audiograms", "bisgaard", *out, *SMALL[:2], *words.split())

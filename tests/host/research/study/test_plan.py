@@ -121,7 +121,7 @@ def test_a_copy_that_was_saved_anew_is_no_other_table(table: Path, tmp_path: Pat
 def test_another_table_is_learned_from_as_a_whole_and_its_ears_are_not_measured(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
+    monkeypatch.setattr(plans, "prior_was_learned_from", lambda *_: False)
     other = write_table(tmp_path / "other.csv", people=30)
     study = plan_study(Options(str(table), methods=("cast",), train=other))
 
@@ -139,7 +139,7 @@ def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_o
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for learned, part in ((True, "held-out"), (False, "all")):
-        monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
+        monkeypatch.setattr(plans, "prior_was_learned_from", lambda *_, learned=learned: learned)
         study = plan_study(Options(str(table), methods=("quest",)))
         assert study.plan["part"] == part
         assert (plans.NOT_KNOWN in study.remarks) != learned
