@@ -124,8 +124,12 @@ def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
         "bisgaard", ("my_methods:Bracket", "gp-pta"), objective="my_objectives:AtThreshold",
         listener="my_listeners:Dozing",
     )  # fmt: skip
+    helper, method = here / "my_helpers" / "steps.py", here / "my_methods.py"
+    helper.parent.mkdir()
+    helper.write_text("STEP_DB = 5\n")
+    method.write_text(f"from my_helpers.steps import STEP_DB\n{method.read_text()}")
     before = plan_study(options).plan
-    for name in ("my_methods.py", "my_objectives.py", "my_listeners.py"):
+    for name in ("my_methods.py", "my_objectives.py", "my_listeners.py", "my_helpers/steps.py"):
         path = here / name
         content = path.read_text()
         path.write_text(content + "\n")
