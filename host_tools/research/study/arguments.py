@@ -156,8 +156,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--train": {
         "type": Path, "metavar": "FILE",
-        "help": "what cast and de-vries learn from (default: the part to learn from of "
-        "--audiograms)",
+        "help": "what cast, de-vries and methods of your own learn from (default: the part to "
+        "learn from of --audiograms)",
     },
     "--noise": {"type": float, "default": 2.0, "metavar": "DB", "help": "default: 2"},
     "--lapse-rate": {"type": float, "default": 0.01, "metavar": "P", "help": "default: 0.01"},

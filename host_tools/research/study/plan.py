@@ -34,6 +34,7 @@ from host_tools.research.methods.registry import (
     check_method_names,
     check_objective,
     learn,
+    learns,
     sources,
 )
 from host_tools.research.study.arguments import usual_options
@@ -113,7 +114,7 @@ class Study(Sessions[Job, Session]):
         """Yield chunks with their indices; a worker is given what was learned if it needs it."""
         for index in indices:
             jobs = [self.job(number) for number in self.numbers_in(index)]
-            needed = any(job.method in METHODS_LEARNED for job in jobs)
+            needed = any(learns(job.method) for job in jobs)
             learned = self.learned if needed else NOTHING_LEARNED
             yield index, (partial(run_session, setting=self.setting, learned=learned), jobs)
 
@@ -169,7 +170,7 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
     table, train = tables.measured, tables.learned_from
     named = None if options.methods is None else check_method_names(options.methods)
     methods, remarks = _methods(named, learning=table is not None or train is not None)
-    learners = [name for name in methods if name in METHODS_LEARNED]
+    learners = [name for name in methods if learns(name)]
     if learners and table is None and train is None:
         raise HostError(
             f"--methods has {learners[0]!r}, which learns from people, and {options.audiograms} "

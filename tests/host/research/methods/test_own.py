@@ -42,6 +42,27 @@ def session_of(method: str, **options: object) -> list[float]:
     return run_session(planned.job(0), planned.setting, NOTHING_LEARNED).metrics[:, 0].tolist()
 
 
+def test_a_session_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind_named("my_listeners:Dozing")  # which puts the directory on the path
+    run_path(str(here / "my_session.py"))
+    said = capsys.readouterr().out.splitlines()
+
+    assert len(said) == 21
+    assert said[0].startswith("N1 after 0 tones: ")
+
+
+def test_a_method_learns_from_people_whom_it_is_not_tried_on(here: Path) -> None:
+    options = Options("ears.csv", ("my_learners:Informed", "gp-pta"), ears_per_stratum=1, seeds=1)
+    study = plan_study(options)
+    assert study.plan["part"] == "held-out"
+    first, again = (study.ready_in(here).learned for _ in range(2))
+    assert first.own == again.own
+    assert [*again.own] == ["my_learners:Informed"]
+    informed = run_session(study.job(0), study.setting, again)
+    alone = run_session(study.job(0), study.setting, NOTHING_LEARNED)
+    assert informed.metrics[0, 0] != alone.metrics[0, 0]
+
+
 def test_a_whole_test_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What such a script imports stays where it is."""
     run_path(str(here / "my_test.py"))
@@ -201,6 +222,12 @@ class RaisesLater(Usual):
 class Fails(Usual):
     def observe(self, *_): raise ArithmeticError("no posterior")
 
+class LearnsNoJson(Usual):
+    learn = lambda people: people
+
+class LearnsNothing(Usual):
+    def learn(people): raise KeyError("nobody")
+
 class NoMoment:
     def __init__(self, start): pass
     def __call__(self, asked): return 3
@@ -248,6 +275,10 @@ class NoTarget(Objective):
         ("--methods wrong:NegativeSd", "threshold returned the SDs [-1 -1"),
         ("--methods wrong:NoLevel", "a tone whose level_db_hl is nan; allowed is -10 to 120"),
         ("--methods wrong:NoTone", "next_stimulus returned 1000.0; allowed are a Stimulus and"),
+        (
+            "--methods wrong:LearnsNoJson",
+            "has 'wrong:LearnsNoJson', which learns from people, and bisgaard are none",
+        ),
         ("--methods not_there:X", "there is no module 'not_there', neither installed nor in"),
         ("--methods wrong_import:X", "wrong_import imports numpyy, which is missing"),
         ("--methods wrong_name:X", "wrong_name cannot be imported: NameError"),
@@ -319,6 +350,21 @@ def test_what_a_method_does_wrong_later_ends_the_study(here: Path, method: str, 
     (here / "wrong.py").write_text(WRONG)
     with pytest.raises(HostError, match=re.escape(f"'wrong:{method}': {told}")):
         session_of(f"wrong:{method}")
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("LearnsNoJson", "learn returned no JSON values: Object of type Population"),
+        ("LearnsNothing", "learn raised KeyError: 'nobody' (wrong.py, line "),
+    ],
+)
+def test_what_a_method_learns_wrong_ends_the_study(here: Path, method: str, told: str) -> None:
+    (here / "wrong.py").write_text(WRONG)
+    study = plan_study(Options("bisgaard", (f"wrong:{method}",), train=Path("ears.csv")))
+    with pytest.raises(HostError, match=re.escape(f"'wrong:{method}': {told}")):
+        study.ready_in(here)
+    assert not (here / "learned.json").exists()
 
 
 def test_a_method_that_cannot_go_on_has_failed_and_keeps_what_it_knew(here: Path) -> None:
