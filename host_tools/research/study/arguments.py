@@ -65,10 +65,7 @@ KINDS: Final = (
         "print instead how the device agrees with a manual audiogram and with itself, in the "
         "units of papers, beside what they say of tests on people",
         "it runs whole tests, and prints tables",
-        {
-            "trials": ENDS, "conduct": "it runs each conduct",
-            "objective": "it is of methods, and --seconds",
-        },
+        {"trials": ENDS, "conduct": "it runs each conduct"},
         FEW_EARS, BISGAARD,
     ),
     Kind(
@@ -267,11 +264,12 @@ def check_options(arguments: argparse.Namespace, kind: Kind) -> None:
                 f"{option} does not go with {kind.option}: each prints a table of its own"
             )
         if name in kind.whys or name not in kind.takes | ALWAYS:
-            takers = [each.option for each in KINDS if name in each.takes]
+            takers = [each.option or "methods" for each in (METHODS, *KINDS) if name in each.takes]
             if name not in METHODS.takes | ALWAYS and name not in kind.whys:
                 raise HostError(f"{option} is of {', '.join(takers)}, which is not there")
             why = kind.whys.get(name, kind.why)
-            raise HostError(f"{option} does not go with {kind.option}: {why}")
+            allowed = f"; it goes with {', '.join(takers)}" if takers else ""
+            raise HostError(f"{option} does not go with {kind.option}: {why}{allowed}")
 
 
 @cache

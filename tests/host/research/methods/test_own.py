@@ -313,7 +313,7 @@ class NoTarget(Objective):
             "--robustness --objective my_objectives:AtThreshold",
             "--objective does not go with",
         ),
-        ("--time-to-go --prior prior.json", "--prior does not go with --time-to-go: it runs whole"),
+        ("--time-to-go --prior prior.json", "a table; it goes with methods, --as-published, --rob"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(
