@@ -5,7 +5,7 @@
     python -m bench.panel --constants -o FILE     # each constant one step up and one down
 
 Every change is tried with the same people, answers and seeds as nothing is: differences are of
-pairs, and stand with the standard error of their mean.
+pairs, and stand with the standard error of their mean. `-o FILE` keeps what each test gave.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -29,6 +29,9 @@ from firmware_py.platform.program import run_program
 from host_tools.terminal import markdown
 
 NOTHING: Final = "nothing"
+RULE_ERRORS: Final = 2.0  # what moves by no more standard errors is not shown
+CONSTANT_ERRORS: Final = 3.0  # of so many constants
+WAYS: Final = ("up", "down")
 Found = Mapping[str, Mapping[str, Any]]  # by test, its `Ending`
 
 
@@ -57,7 +60,8 @@ def main() -> None:
         with arguments.o.open("w") as file:
             for name, by_test in results.items():
                 file.write(json.dumps({"without": name, "tests": by_test}) + "\n")
-    print(*markdown([HEADS, *rows(results)]), sep="\n")
+    lines = constant_lines if arguments.constants else rule_lines
+    print(*lines(results), sep="\n")
 
 
 def _in_a_process(every: int, changes: Sequence[Change]) -> Found:
@@ -74,34 +78,69 @@ def _in_a_process(every: int, changes: Sequence[Change]) -> Found:
     return found
 
 
-def rows(results: Mapping[str, Found]) -> Iterator[list[str]]:
-    """Yield the rows of the table: of nothing as it is, of each change by how much it differs."""
+def rule_lines(results: Mapping[str, Found]) -> list[str]:
+    """Return what each rule is worth: the table of the page, of those without which a mean moves.
+
+    Before it stand the means with all rules, after it the other rules.
+    """
+    told = _told(results, RULE_ERRORS, [name for name in MEASURES if name != "tones"])
+    means = {name: _by_test(results[NOTHING], name).values() for name in MEASURES}
+    head = ["without", f"tests that differ, of {len(results[NOTHING])}", "what moves"]
+    rows = [[name, differ, what] for name, (differ, what) in told.items() if what]
+    others = [f"{name} ({differ})" for name, (differ, what) in told.items() if not what]
+    return [
+        "; ".join(f"{name} {fmean(values):.3g}" for name, values in means.items() if values),
+        "",
+        *markdown([head, *rows]),
+        *(["", f"no mean so far: {', '.join(others)}"] if others else []),
+    ]
+
+
+def constant_lines(results: Mapping[str, Found]) -> list[str]:
+    """Return the table of the page, of the constants a step of which moves a mean."""
+    told = _told(results, CONSTANT_ERRORS, MEASURES)
+    rows: dict[str, dict[str, tuple[str, str]]] = {}
+    for name, said in told.items():
+        constant, _, way = name.partition(" ")
+        rows.setdefault(constant, {})[way] = said
+    cells = [
+        [f"`{constant}`", *(": ".join(ways[way]) if way in ways else "" for way in WAYS)]
+        for constant, ways in rows.items()
+        if any(what for _, what in ways.values())
+    ]
+    return markdown([["constant", *WAYS], *cells])
+
+
+def _told(
+    results: Mapping[str, Found], errors: float, names: Iterable[str]
+) -> dict[str, tuple[str, str]]:
+    """Return of each change how many tests differ, and what moves by so many standard errors."""
     base = results[NOTHING]
-    for name, found in results.items():
+    told: dict[str, tuple[str, str]] = {}
+    for change, found in results.items():
         if "error" in found:
-            yield [name, "does not run", *found["error"]["what"], *[""] * (len(MEASURES) - 1)]
-            continue
-        others = sum(found[test] != base[test] for test in base)
-        cells = []
-        for measure in MEASURES.values():
-            of_base, of_this = (
-                {test: value for test in each if (value := measure(each[test])) is not None}
-                for each in (base, found)
-            )
-            if name == NOTHING:
-                cells.append(f"{fmean(of_base.values()):.3g}")
-            else:
-                pairs = [of_this[test] - of_base[test] for test in of_base if test in of_this]
-                cells.append(_say(pairs))
-        yield [name, f"{others} of {len(base)}", *cells]
+            told[change] = ("-", " ".join(["does not run", *found["error"]["what"]]))
+        elif change != NOTHING:
+            moved = {name: _moved(base, found, name, errors) for name in names}
+            what = "; ".join(f"{name} {by}" for name, by in moved.items() if by)
+            told[change] = (str(sum(found[test] != base[test] for test in base)), what)
+    return told
 
 
-def _say(differences: Sequence[float]) -> str:
-    """Return a mean difference with its standard error; nothing where there is none."""
+def _moved(base: Found, found: Found, name: str, errors: float) -> str:
+    """Return a mean difference with its standard error; nothing where it is not that large."""
+    before, after = _by_test(base, name), _by_test(found, name)
+    differences = [after[test] - before[test] for test in before if test in after]
     if not any(differences):
         return ""
-    error = stdev(differences) / len(differences) ** 0.5
-    return f"{fmean(differences):+.2g} ± {error:.2g}"
+    mean, error = fmean(differences), stdev(differences) / len(differences) ** 0.5
+    return f"{mean:+.2g} ± {error:.2g}" if abs(mean) > errors * error else ""
+
+
+def _by_test(found: Found, name: str) -> dict[str, float]:
+    """Return a measure of each test that has it."""
+    values = {test: MEASURES[name](each) for test, each in found.items()}
+    return {test: value for test, value in values.items() if value is not None}
 
 
 def _mean_of_thresholds(name: str) -> Callable[[Mapping[str, Any]], float | None]:
@@ -113,19 +152,18 @@ def _rms_error(found: Mapping[str, Any]) -> float | None:
     return (found["square_db2"] / found["measured"]) ** 0.5 if found["measured"] else None
 
 
-# What a table tells of a test: the mean over tests.
+# What a table tells of a test: the mean over tests; shares in %, the error in dB.
 MEASURES: Final[dict[str, Callable[[Mapping[str, Any]], float | None]]] = {
     "seconds": lambda found: found["seconds"],
     "tones": lambda found: found["tones"],
-    "error, dB": _rms_error,
+    "error": _rms_error,
     "coverage": _mean_of_thresholds("covered"),
     "thresholds": lambda found: found["measured"],
     "uncertain": lambda found: found["uncertain"],
     "silently wrong": lambda found: 100.0 * found["wrong"],
-    "doubted": lambda found: 100.0 * found["doubted"],
+    "no valid test": lambda found: 100.0 * found["doubted"],
     "inferred far off": lambda found: 100.0 * found["far_inferred"],
 }
-HEADS: Final = ["without", "tests that differ", *MEASURES]
 
 
 def _run(changes: Sequence[dict[str, str]], every: int) -> None:

@@ -15,6 +15,8 @@ from firmware_py.platform.named_file import content_of
 
 BETWEEN: Final = ":"  # module and class
 SOURCE_BYTES_MAX: Final = 2**24
+INSTALLED: Final = "site-packages"
+OURS: Final = ("__main__", "device", "firmware_py", "host_tools")  # no modules of somebody's own
 
 
 class OwnCodeError(ValueError):
@@ -65,11 +67,36 @@ def class_named(text: str, group: str, methods: Sequence[str]) -> Any:
 
 
 def digest_of_source(found: type) -> str:
-    """Return the SHA-256 of the file that a class stands in; "": nobody knows it."""
+    """Return the SHA-256 of the file that a class stands in, and of modules beside it.
+
+    "": nobody knows the file.
+    """
     path = getsourcefile(found)
     if path is None:
         return ""
-    return hashlib.sha256(content_of(Path(path), SOURCE_BYTES_MAX)).hexdigest()
+    digest = hashlib.sha256()
+    for each in [Path(path), *_beside(Path(path))]:
+        digest.update(hashlib.sha256(content_of(each, SOURCE_BYTES_MAX)).digest())
+    return digest.hexdigest()
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return the other modules that are loaded from the folder of a file and below it.
+
+    What is installed there counts only if it is of the same package, and this program never.
+    """
+    files = {
+        Path(file)
+        for name, module in [*sys.modules.items()]
+        if (file := getattr(module, "__file__", None)) and name.partition(".")[0] not in OURS
+    }
+    return sorted(
+        each
+        for each in files - {path}
+        if each.is_relative_to(path.parent)
+        and each.suffix == ".py"
+        and INSTALLED not in each.relative_to(path.parent.parent).parts
+    )
 
 
 def _place_of(name: str, group: str) -> str:

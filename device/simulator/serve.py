@@ -145,3 +145,12 @@ def at_first_signal(numbers: Sequence[int], act: Callable[[int], None]) -> Itera
 def stop_by_signals(stop: threading.Event) -> AbstractContextManager[None]:
     """Have SIGTERM and SIGINT set an event."""
     return at_first_signal((signal.SIGTERM, signal.SIGINT), lambda _: stop.set())
+
+
+def end_by_signals(*numbers: int) -> AbstractContextManager[None]:
+    """Have these signals end this process in good order, with the exit code that a shell tells."""
+
+    def end(number: int) -> None:
+        raise SystemExit(128 + number)
+
+    return at_first_signal(numbers, end)

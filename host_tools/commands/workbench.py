@@ -7,11 +7,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Final
 
-from device.simulator.serve import at_first_signal
+from device.simulator.serve import end_by_signals
 from firmware_py.console.grammar import header_pattern
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.sessions.archive import UNFINISHED
@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_prior(arguments.prior)
     check_place(arguments, arguments.data, say_aside)
     before = _sizes(arguments.data)
-    with _end_by_signals(), ExitStack() as stack:
+    # SIGHUP is of a closed terminal.
+    with end_by_signals(signal.SIGTERM, signal.SIGHUP), ExitStack() as stack:
         say_aside(f"starting the {arguments.board} tone generator and the firmware ...")
         parts = stack.enter_context(start_devices(arguments, arguments.data, say_aside))
         bench = _Bench(arguments, parts.console, parts.firmware)
@@ -198,17 +199,6 @@ class OperatorsEnd(Port):
 
     def write(self, data: bytes) -> None:
         self._cable.send(data.rstrip(b"\r"))
-
-
-@contextmanager
-def _end_by_signals() -> Iterator[None]:
-    """Let SIGTERM, and SIGHUP of a closed terminal, end this process in good order."""
-
-    def end(number: int) -> None:
-        raise SystemExit(128 + number)
-
-    with at_first_signal((signal.SIGTERM, signal.SIGHUP), end):
-        yield
 
 
 def _sizes(data: Path) -> dict[Path, int]:

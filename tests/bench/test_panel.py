@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from bench.panel.__main__ import NOTHING, rows
+from bench.panel.__main__ import NOTHING, constant_lines, rule_lines
 from bench.panel.changes import Change
 from bench.panel.constants import ROOT, constants
 from bench.panel.rows import Ending, sittings
@@ -72,14 +72,24 @@ def test_the_people_have_names_of_their_own() -> None:
     assert len({*names}) == len(names) > 200
 
 
-def test_the_table_tells_what_is_lost_with_its_error() -> None:
+def test_the_tables_of_the_page_tell_what_moves_with_its_error() -> None:
     base = {str(n): asdict(ENDING) for n in range(4)}
     worse = {**base, "0": asdict(replace(ENDING, seconds=64.0, square_db2=64.0, wrong=True))}
-    nothing, without, broken = rows(
-        {NOTHING: base, "a rule": worse, "another": {"error": {"what": ["NameError"]}}}
-    )
+    slower = {n: asdict(replace(ENDING, seconds=70.0 + int(n), tones=50)) for n in base}
+    results = {
+        NOTHING: base, "a.RULE up": worse, "a.RULE down": base, "b.RULE up": slower,
+        "b.RULE down": {"error": {"what": ["NameError"]}},
+    }  # fmt: skip
 
-    assert nothing[:4] == [NOTHING, "0 of 4", "60", "40"]
-    assert without[:5] == ["a rule", "1 of 4", "+1 ± 1", "", "+0.5 ± 0.5"]
-    assert without[-3:] == ["+25 ± 25", "", ""]
-    assert broken[:3] == ["another", "does not run", "NameError"]
+    means, _, *table, _, others = rule_lines(results)
+    assert means.startswith("seconds 60; tones 40; error 2; coverage 1; thresholds 4; uncertain 0;")
+    assert [[cell.strip() for cell in row.split("|")[1:-1]] for row in table[2:]] == [
+        ["b.RULE up", "4", "seconds +12 ± 0.65"],
+        ["b.RULE down", "-", "does not run NameError"],
+    ]
+    assert others == "no mean so far: a.RULE up (1), a.RULE down (0)"
+    head, _, *rows = constant_lines(results)
+    assert head.split("|")[2].strip() == "up"
+    assert [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows] == [
+        ["`b.RULE`", "4: seconds +12 ± 0.65; tones +10 ± 0", "-: does not run NameError"]
+    ]

@@ -33,7 +33,8 @@ from firmware_py.link.aid import AidClient, AidGone, AidGreeted, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.sessions.replay import ReplayError, replay
-from host_tools.research.methods.population import PopulationError, read_population
+from host_tools.errors import HostError
+from host_tools.research.study.ears import read_table
 from tests.console.instrument import connect
 from tests.fuzz.commands import BYTES_MAX, commands, trial_of
 from tests.fuzz.directory import ENTRIES_MAX, data_directory, entries
@@ -257,7 +258,7 @@ def by_name(
 configuration = by_name(read_configuration, ConfigurationError, "wrong.toml")
 calibration = by_name(read_calibration, CalibrationError, "wrong.toml")
 audiograms = by_name(lambda path: audiogram_named(f"{path}:1"), AudiogramError, "wrong.csv")
-population = by_name(read_population, PopulationError, "wrong.csv")
+population = by_name(read_table, HostError, "wrong.csv")
 
 
 def prior(data: bytes, _directory: Path) -> None:

@@ -30,7 +30,7 @@ from host_tools.devices.live import data_directory
 from host_tools.errors import HostError
 from host_tools.files import file_to_write, write_text
 from host_tools.recordings.heading import read_heading
-from host_tools.research.methods.population import PopulationError, read_population
+from host_tools.research.methods.population import population_of
 from tests.device.hearing_aid.fits import plain_fit
 from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused
 from tests.read_only import only_read
@@ -54,7 +54,7 @@ READERS: Final[dict[str, Callable[[Path], object]]] = {
     "a.fit": read_fit,
     "a.readings": Readings.load,
     "a.json": lambda path: Supposition.of(None, path, None),
-    "a.csv": read_population,
+    "a.csv": lambda path: population_of(Table.read(path)),
     "a.toml": read_calibration,
     "heading.toml": read_heading,
     "gp-pta.toml": read_configuration,
@@ -67,7 +67,7 @@ OTHERS: Final[dict[str, Callable[[Path], object]]] = {
 }
 ERRORS: Final = (
     AudiogramError, CalibrationError, ConfigurationError, FitError, HostError, KeyFileError,
-    PopulationError, SoundError, TraceError,
+    SoundError, TraceError,
 )  # fmt: skip
 
 

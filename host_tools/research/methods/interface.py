@@ -117,6 +117,7 @@ class Task:
     # None: as it ships.
     prior: PopulationPrior | None = None
     objective: type[Objective] | None = None
+    learned: Any = None  # by a method of somebody's own, from people: JSON values
 
     def check(
         self, frequency_hz: float, level_db_hl: float, heard: bool

@@ -3,6 +3,7 @@
 What they do wrong is said, never counted.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
@@ -20,6 +21,7 @@ from host_tools.research.methods.interface import (
     Task,
     checked_number,
 )
+from host_tools.research.methods.population import Population
 
 Returned = TypeVar("Returned")
 SHOWN_MAX: Final = 8  # of the values in a message
@@ -112,6 +114,18 @@ def own_method(name: str, found: Callable[[Task], Any], task: Task) -> Method:
     """Make a method of somebody's own for one ear, and hold it to the interface."""
     banded = callable(getattr(found, "threshold_band", None))
     return (OwnBandedMethod if banded else OwnMethod)(name, found, task)
+
+
+def own_learned(name: str, found: Any, people: Population) -> Any:
+    """Return what a method of somebody's own learns, with the bits that a file keeps."""
+    try:
+        learned = found.learn(people)
+    except Exception as error:
+        raise HostError(f"{name!r}: learn {OwnCodeError.of(error)}") from error
+    try:
+        return json.loads(json.dumps(learned))
+    except (TypeError, ValueError) as error:
+        raise HostError(f"{name!r}: learn returned no JSON values: {error}") from None
 
 
 def held_objective(name: str, found: type[Objective]) -> type[Objective]:

@@ -9,12 +9,10 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.table import Table
 from firmware_py.terms.results import PTA4_FREQUENCIES_HZ
 from firmware_py.terms.route import AIR
@@ -118,14 +116,6 @@ class Population:
         place = {person: _place_of(person, seed) for person in self.person}
         first = np.array([place[person] < fraction for person in self.person], dtype=np.bool_)
         return self.select(first), self.select(~first)
-
-
-def read_population(path: str | Path, content: bytes | None = None) -> Population:
-    """Read the ears of a table by air; `population_of` says how."""
-    try:
-        return population_of(Table.read(path, content))
-    except AudiogramError as error:
-        raise PopulationError(str(error)) from error
 
 
 def population_of(table: Table, route: str = AIR) -> Population:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import FAILURES, Method, Task
 from host_tools.research.methods.names import METHODS, METHODS_LEARNED
-from host_tools.research.methods.own_method import held_objective, own_method
+from host_tools.research.methods.own_method import held_objective, own_learned, own_method
 from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.population import Population
 from host_tools.research.methods.song_gp import SCHLITTENLACHER, SongGp
@@ -32,10 +32,12 @@ class Learned:
 
     patterns: Patterns | None = None  # of CAST
     mixture: Mixture | None = None  # of de Vries et al.
+    own: Values = field(default_factory=dict)  # of somebody's own, by name: JSON values
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; `from_json` gives back the same bits."""
-        return {"patterns": _lists(self.patterns), "mixture": _lists(self.mixture)}
+        ours = {"patterns": _lists(self.patterns), "mixture": _lists(self.mixture)}
+        return {**ours, "own": dict(self.own)}
 
     @classmethod
     def from_json(cls, values: Values) -> "Learned":
@@ -44,6 +46,7 @@ class Learned:
         return cls(
             None if patterns is None else Patterns(**_arrays(patterns)),
             None if mixture is None else Mixture(**_arrays(mixture)),
+            dict(values["own"]),
         )
 
 
@@ -82,6 +85,7 @@ def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Me
     With nothing learned, CAST and de Vries begin with the ten standard audiograms.
     """
     if name not in _MAKERS:
+        task = replace(task, learned=learned.own.get(name))
         return own_method(name, class_named(name, GROUP, WANTED), task)
     return _MAKERS[name](task, learned)
 
@@ -161,13 +165,22 @@ def _check_name(name: str) -> None:
         ) from error
 
 
+def learns(name: str) -> bool:
+    """Return whether a method learns from people."""
+    if name in METHODS:
+        return name in METHODS_LEARNED
+    return hasattr(class_named(name, GROUP, WANTED), "learn")
+
+
 def learn(names: Iterable[str], population: Population) -> Learned:
     """Learn what these methods need from a population, or refuse one that is too small."""
-    wanted = set(names) & set(METHODS_LEARNED)
+    wanted = {name for name in names if learns(name)}
+    own = {name: class_named(name, GROUP, WANTED) for name in wanted - {*METHODS}}
     try:
         return Learned(
             learn_patterns(population) if "cast" in wanted else None,
             learn_mixture(population) if "de-vries" in wanted else None,
+            {name: own_learned(name, each, population) for name, each in own.items()},
         )
     except ValueError as error:
         raise HostError(f"nothing can be learned from this population: {error}") from None

@@ -61,18 +61,15 @@ METHODS: Final = Kind(
 )  # fmt: skip
 KINDS: Final = (
     Kind(
-        "--as-published", "study.as_published", {"retest_drift", *WHOLE_TESTS},
+        "--as-published", "study.as_published", {"retest_drift", "prior", *WHOLE_TESTS},
         "print instead how the device agrees with a manual audiogram and with itself, in the "
         "units of papers, beside what they say of tests on people",
         "it runs whole tests, and prints tables",
-        {
-            "trials": ENDS, "conduct": "it runs each conduct",
-            **dict.fromkeys(OWN, "it is of methods, and --seconds"),
-        },
+        {"trials": ENDS, "conduct": "it runs each conduct"},
         FEW_EARS, BISGAARD,
     ),
     Kind(
-        "--robustness", "study.robustness_sessions", {"cases", "seeds"},
+        "--robustness", "study.robustness_sessions", {"cases", "seeds", "prior"},
         "print what becomes of odd ears and odd listeners instead, beside what is wanted; real "
         "ears with steep steps are those of --audiograms FILE",
         "its rows say what is run, and who listens",
@@ -80,7 +77,7 @@ KINDS: Final = (
         "allowed is a table of real ears", needs_ears=False, seeds=3,
     ),
     Kind(
-        "--bone", "study.bone", set(),
+        "--bone", "study.bone", {"prior"},
         "print instead what whole tests by air and bone find, of people of --audiograms FILE, a "
         "table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
@@ -131,8 +128,9 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     OPTION: ARGUMENT,
     "--prior": {
         "type": Path, "metavar": "FILE",
-        "help": "the prior of gp-pta and its relatives, and of the tests of --seconds, as gp-pta "
-        "learn-prior writes it (default: the one that ships)",
+        "help": "the prior of gp-pta and its relatives, and of the tests of --seconds, "
+        "--as-published, --robustness and --bone, as gp-pta learn-prior writes it (default: the "
+        "one that ships)",
     },
     "--objective": {
         "default": "", "metavar": "package.module:Class",
@@ -155,8 +153,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--train": {
         "type": Path, "metavar": "FILE",
-        "help": "what cast and de-vries learn from (default: the part to learn from of "
-        "--audiograms)",
+        "help": "what cast, de-vries and methods of your own learn from (default: the part to "
+        "learn from of --audiograms)",
     },
     "--noise": {"type": float, "default": 2.0, "metavar": "DB", "help": "default: 2"},
     "--lapse-rate": {"type": float, "default": 0.01, "metavar": "P", "help": "default: 0.01"},
@@ -266,11 +264,12 @@ def check_options(arguments: argparse.Namespace, kind: Kind) -> None:
                 f"{option} does not go with {kind.option}: each prints a table of its own"
             )
         if name in kind.whys or name not in kind.takes | ALWAYS:
-            takers = [each.option for each in KINDS if name in each.takes]
+            takers = [each.option or "methods" for each in (METHODS, *KINDS) if name in each.takes]
             if name not in METHODS.takes | ALWAYS and name not in kind.whys:
                 raise HostError(f"{option} is of {', '.join(takers)}, which is not there")
             why = kind.whys.get(name, kind.why)
-            raise HostError(f"{option} does not go with {kind.option}: {why}")
+            allowed = f"; it goes with {', '.join(takers)}" if takers else ""
+            raise HostError(f"{option} does not go with {kind.option}: {why}{allowed}")
 
 
 @cache

@@ -9,7 +9,7 @@ own, drawn anew, for a day's criterion and the seat of the earphone.
 import argparse
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
 from typing import Final
@@ -19,6 +19,7 @@ import numpy as np
 from device.simulator.kinds import HONEST, kind_named
 from device.simulator.listener import EARS
 from firmware_py.findings.convention import ear_in_convention
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.terms.outcomes import Outcome, Verdict
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
@@ -36,7 +37,7 @@ from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
 from host_tools.research.study.measures import spread_of, weighted_quantiles
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import ears_measured
+from host_tools.research.study.plan import ears_measured, prior_in
 from host_tools.research.study.session import SessionClock, task_of
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
@@ -96,6 +97,7 @@ class Unit:
     answering: Answering
     response_time_s: float
     drift: Drift
+    prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
 
     @property
     def compared_hz(self) -> list[int]:
@@ -159,6 +161,7 @@ def _device(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
         session_seed(ear.name, unit.seed),
         {"conduct": unit.method, "ears": RIGHT},
         unit.response_time_s,
+        prior=unit.prior,
     ).test()
     (result,) = test.run().ears
     return [
@@ -347,6 +350,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodRe
     options = Options.of(arguments)
     drift = drift_named(arguments.retest_drift)
     answering = replace(options.answering, kind=kind_named(LISTENER, ours=True))
+    prior = prior_in(options.prior)
     measured = ears_measured(options, tables)
     if FIRST_FREQUENCY_HZ not in measured.ears[0].frequencies_hz:
         raise HostError(
@@ -355,33 +359,29 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, MethodRe
         )
     units = [
         Unit(method, occasion, ear.jitter(seed, measured.jitter_db), seed, answering,
-             options.response_time_s, drift)
+             options.response_time_s, drift, prior)
         for method in METHODS
         for ear in measured.ears
         for seed in range(1, options.seeds + 1)
         for occasion in TWICE
     ]  # fmt: skip
-    heading = (
-        f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method; "
-        f"listeners: {LISTENER}, {answering.words}; drift of a test: SD "
-        f"{drift.sd_db:g} dB, alike over {drift.octaves:g} octaves; median response time "
-        f"{options.response_time_s:g} s"
-    )
+    heading = [
+        f"{len(measured.ears)} ears; seeds 1 to {options.seeds}; each ear twice by each method",
+        f"{answering.words}; median response time {options.response_time_s:g} s",
+        f"drift of a test: SD {drift.sd_db:g} dB, alike over {drift.octaves:g} octaves",
+    ]
     about = {
         "ears": len(measured.ears),
         "seeds": options.seeds,
+        **answering.about,
+        "response_time_s": options.response_time_s,
+        "drift": dict(vars(drift)),
         "remarks": list(measured.remarks),
         "published": [dict(zip(PUBLISHED_NAMES, row, strict=True)) for row in PUBLISHED],
     }
     return Table(
-        units,
-        run_test,
-        MethodResult,
-        in_order,
-        about,
-        lambda rows: [
-            heading, *measured.remarks, "", *table_lines(rows), "", *published_lines()
-        ],
+        units, run_test, MethodResult, in_order, about,
+        lambda rows: [*heading, *measured.remarks, "", *table_lines(rows), "", *published_lines()],
     )  # fmt: skip
 
 

@@ -14,16 +14,20 @@ from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.operator import Operator
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import gaps_of
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.terms import tells
 from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
+from host_tools.errors import HostError
+from host_tools.files import digest_of
 from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, Person, people_of
 from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering, session_seed
 from host_tools.research.study.measures import error_and_coverage, median_and_late
+from host_tools.research.study.plan import prior_in, prior_was_learned_from
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
 from host_tools.research.study.sitting import Sitting
 
@@ -45,6 +49,7 @@ class Unit:
     person: Person
     noise_db: float
     seed: int = 1
+    prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
 
 
 @dataclass(frozen=True)
@@ -85,18 +90,22 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured
     count = whole_number("--ears", arguments.ears, PEOPLE_USUAL, low=0)
     asked = people_of(Path(arguments.audiograms), count, arguments.columns)
     people = sorted(asked, key=lambda each: each.name)
+    prior = prior_in(arguments.prior)
+    if prior is not None and prior_was_learned_from(digest_of(Path(arguments.audiograms)), prior):
+        raise HostError("--prior was learned from --audiograms; allowed is one of other people")
     return Table(
-        [Unit(person, noise_db) for noise_db in NOISES_DB for person in people],
+        [Unit(person, noise_db, prior=prior) for noise_db in NOISES_DB for person in people],
         run_test,
         Measured,
         lambda tests: [
             read_off(noise_db, [test for test in tests if test.unit.noise_db == noise_db])
             for noise_db in NOISES_DB
         ],
-        {},
+        {"lapse_rate": RATE, "false_alarm_rate": RATE, "seeds": Unit.seed},
         lambda rows: [
             f"{rows[0]['people']} people with both ears by air and bone, and the same with a gap "
-            f"drawn for the right ear; lapses {RATE:g}, false alarms {RATE:g}",
+            "drawn for the right ear",
+            f"lapses {RATE:g}, false alarms {RATE:g}",
             "",
             *table_lines(rows),
         ],
@@ -145,6 +154,7 @@ def run_test(unit: Unit) -> Measured:
         {"routes": "air, bone"},
         head=person.head,
         operator=Operator(hears=OPERATOR),
+        prior=unit.prior,
     ).test()
     test.test.cross_hearing.bone.gaps = person.gaps
     watch = _Watch(test)

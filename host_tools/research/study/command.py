@@ -3,13 +3,16 @@
 import argparse
 import json
 import os
+import signal
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from device.simulator.serve import end_by_signals
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.extras import need
+from host_tools.files import write_text
 from host_tools.research.methods.names import METHODS_FURTHER, METHODS_USUAL
 from host_tools.research.study import arguments as options
 from host_tools.research.study.arguments import (
@@ -22,6 +25,7 @@ from host_tools.research.study.arguments import (
     check_options,
     kind_asked,
 )
+from host_tools.terminal import say
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
     from host_tools.research.study.options import Options
@@ -65,6 +69,8 @@ NEEDS: Final = {
     "--dask": ("distributed",),
 }
 
+SUMMARY: Final = "summary.md"  # of a table that is kept: what was printed
+
 add_arguments = options.add_arguments
 
 
@@ -72,12 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
     kind = kind_asked(arguments)
     check_options(arguments, kind)
-    if kind.option == "--figure":
-        return _figure(arguments)
-    if kind is METHODS and arguments.out is None:
-        raise HostError("-o is missing; allowed is a directory, or a file of --figure")
-    check_ears(arguments, kind)
-    return _methods(arguments) if kind is METHODS else _table(arguments, kind)
+    with end_by_signals(signal.SIGTERM):
+        if kind.option == "--figure":
+            return _figure(arguments)
+        if kind is METHODS and arguments.out is None:
+            raise HostError("-o is missing; allowed is a directory, or a file of --figure")
+        check_ears(arguments, kind)
+        return _methods(arguments) if kind is METHODS else _table(arguments, kind)
 
 
 def _figure(arguments: argparse.Namespace) -> int:
@@ -119,7 +126,12 @@ def _table(arguments: argparse.Namespace, kind: Kind) -> int:
         if table.draw is not None:
             table.draw(made, arguments.out)
     rows = table.rows(made)
-    print(_json({**table.about, "rows": rows}) if arguments.json else "\n".join(table.lines(rows)))
+    lines = table.lines(rows)
+    if arguments.out is not None:
+        write_text(arguments.out / SUMMARY, "\n".join(lines) + "\n", for_all=True)
+    if arguments.json:
+        lines = [_json({**table.about, "rows": rows})]
+    say(*lines)
     return 0
 
 
@@ -129,9 +141,6 @@ def _methods(arguments: argparse.Namespace) -> int:
     where = _where(arguments)
     study = _plan(Options.of(arguments))
     need("gp-pta study", *LIBRARIES, use="study")
-    from rich.console import Console
-
-    from host_tools.files import write_text
     from host_tools.research.study.pictures import draw_pictures
     from host_tools.research.study.store import Store
     from host_tools.research.study.summary import Results, as_csv, summary
@@ -143,17 +152,20 @@ def _methods(arguments: argparse.Namespace) -> int:
     rows = summary(results)
     write_text(arguments.out / "summary.csv", as_csv(rows), for_all=True)
     pictures = draw_pictures(results, arguments.out)
-    _show(Console(highlight=False), study, rows)
+    say(*_lines(study, rows))
     if arguments.json:
         about = {
             "directory": str(arguments.out),
             "ears": len(study.ears),
+            "seeds": study.seeds,
             "sessions": study.sessions,
+            "tones": study.setting.tones,
+            **study.setting.answering.about,
             "remarks": list(study.remarks),
             "pictures": pictures,
             "methods": rows,
         }
-        print(_json(about))
+        say(_json(about))
     return 0
 
 
@@ -186,19 +198,14 @@ def _where(arguments: argparse.Namespace) -> "Where":
     return Where(workers)
 
 
-def _show(screen: Any, study: "Study", rows: "list[Row]") -> None:
+def _lines(study: "Study", rows: "list[Row]") -> list[str]:
     from host_tools.research.study.summary import table_lines
 
-    how = study.setting.answering.as_told()
-    screen.print(
-        f"{len(study.ears)} ears x {study.seeds} seeds, {study.setting.tones} tones; "
-        f"{how.words}; listeners: {how.kind.text}",
-        markup=False,
-    )
-    for remark in study.remarks:
-        screen.print(remark, style="yellow", markup=False, soft_wrap=True)
-    for line in table_lines(rows):
-        screen.print(line, markup=False, soft_wrap=True)
-    for row in rows:
-        if row["failed"]:
-            screen.print(f"{row['method']} could not go on in {row['failed']:.1%} of its sessions")
+    failed = {row["method"]: row["failed"] for row in rows if row["failed"]}
+    return [
+        f"{len(study.ears)} ears x {study.seeds} seeds, {study.setting.tones} tones",
+        study.setting.answering.words,
+        *study.remarks,
+        *table_lines(rows),
+        *(f"{name} could not go on in {each:.1%} of its sessions" for name, each in failed.items()),
+    ]

@@ -68,11 +68,24 @@ class Answering:
 
     @property
     def words(self) -> str:
-        """Return the noise and the rates, as the head of a table has them."""
+        """Return who answers, with the noise and the rates, as the head of a table has it."""
+        how = self.as_told()
+        unless = "where it says nothing else, " if self.kind.source else ""
         return (
-            f"noise {self.response_noise_db:g} dB, lapses {self.lapse_rate:g}, false alarms "
-            f"{self.false_alarm_rate:g}"
+            f"listeners: {self.kind.text}; {unless}noise {how.response_noise_db:g} dB, lapses "
+            f"{how.lapse_rate:g}, false alarms {how.false_alarm_rate:g}"
         )
+
+    @property
+    def about(self) -> dict[str, str | float]:
+        """Return the same as JSON values."""
+        how = self.as_told()
+        return {
+            "listener": self.kind.text,
+            "response_noise_db": how.response_noise_db,
+            "lapse_rate": how.lapse_rate,
+            "false_alarm_rate": how.false_alarm_rate,
+        }
 
     def as_told(self) -> "Answering":
         """Return it with the noise and the lapse rate of the kind, which methods are told."""

@@ -34,6 +34,7 @@ from host_tools.research.methods.registry import (
     check_method_names,
     check_objective,
     learn,
+    learns,
     sources,
 )
 from host_tools.research.study.arguments import usual_options
@@ -113,7 +114,7 @@ class Study(Sessions[Job, Session]):
         """Yield chunks with their indices; a worker is given what was learned if it needs it."""
         for index in indices:
             jobs = [self.job(number) for number in self.numbers_in(index)]
-            needed = any(job.method in METHODS_LEARNED for job in jobs)
+            needed = any(learns(job.method) for job in jobs)
             learned = self.learned if needed else NOTHING_LEARNED
             yield index, (partial(run_session, setting=self.setting, learned=learned), jobs)
 
@@ -151,7 +152,7 @@ def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()
     table = tables.measured
     if table is None:
         return Measured(standard_ears(), 0.0, None, None, ())
-    prior = read_prior(options.prior)
+    prior = prior_in(options.prior)
     part = _part(options.part, table, tables.learned_from, learners, prior)
     people = table.part(part)
     told = [NOT_KNOWN] if (options.part, part) == (AUTO, ALL) else []
@@ -169,7 +170,7 @@ def plan_study(options: Options, tables: Tables | None = None) -> Study:
     table, train = tables.measured, tables.learned_from
     named = None if options.methods is None else check_method_names(options.methods)
     methods, remarks = _methods(named, learning=table is not None or train is not None)
-    learners = [name for name in methods if name in METHODS_LEARNED]
+    learners = [name for name in methods if learns(name)]
     if learners and table is None and train is None:
         raise HostError(
             f"--methods has {learners[0]!r}, which learns from people, and {options.audiograms} "
@@ -229,6 +230,12 @@ def read_prior(path: Path | None) -> OwnPrior | None:
         raise HostError(f"--prior {error}") from None
 
 
+def prior_in(path: Path | None) -> PopulationPrior | None:
+    """Return the prior of --prior; None: the one that ships."""
+    own = read_prior(path)
+    return None if own is None else own.prior
+
+
 def _check_uses(options: Options, methods: Sequence[str]) -> None:
     if options.objective:
         check_objective(options.objective)
@@ -277,16 +284,12 @@ def _part(
     table: Table,
     train: Table | None,
     learners: Sequence[str],
-    prior: OwnPrior | None,
+    prior: PopulationPrior | None,
 ) -> str:
     """Return the part of a table to measure: no ear that anything was learned from."""
     learned_here = bool(learners) and (train is None or train.readings == table.readings)
     if wanted == AUTO:
-        sha256 = table.sha256
-        if prior is None:
-            learned_here = learned_here or prior_was_learned_from(sha256)
-        else:
-            learned_here = learned_here or _was_learned_from(prior.prior, sha256)
+        learned_here = learned_here or prior_was_learned_from(table.sha256, prior)
         return HELD_OUT if learned_here else ALL
     if learned_here and wanted != HELD_OUT:
         raise HostError(
@@ -312,15 +315,11 @@ def _not_taught(
     return people.select(new), told
 
 
-def prior_was_learned_from(sha256: str) -> bool:
-    """Return whether the shipped prior of profile "default" was learned from this very file."""
+def prior_was_learned_from(sha256: str, prior: PopulationPrior | None = None) -> bool:
+    """Return whether a prior, or the one that ships, was learned from this very file."""
     from firmware_py.inference.mixture.population_prior import shipped_prior
 
-    return _was_learned_from(shipped_prior(), sha256)
-
-
-def _was_learned_from(prior: PopulationPrior, sha256: str) -> bool:
-    return sha256 in json.dumps(dict(prior.provenance))
+    return sha256 in json.dumps(dict((prior or shipped_prior()).provenance))
 
 
 def _training(table: Table | None, train: Table | None) -> tuple[Population, str]:

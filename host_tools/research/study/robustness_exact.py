@@ -16,6 +16,7 @@ import numpy as np
 
 from firmware_py import ThresholdEstimator
 from firmware_py.ear.objective import BITS
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.wandering import (
     AWAY_AT_THE_START,
     OTHERWISE,
@@ -66,20 +67,26 @@ def untold_suspects() -> Suspects:
     return Suspects(np.array(kinds).T, wander=True)
 
 
-def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) -> SessionFound:
+def run_exact(
+    name: str,
+    seed: int,
+    listener: Listener,
+    told: Answering | None,
+    prior: PopulationPrior | None = None,
+) -> SessionFound:
     """Compare after `EXACT_TONES` answers; `name` and `seed` belong to the session's particles.
 
     `told` is None for an estimator that is told nothing.
     """
     if told is None:
-        task, suspects = Task(tones_max=EXACT_TONES), untold_suspects()
+        task, suspects = Task(tones_max=EXACT_TONES, prior=prior), untold_suspects()
     else:
         rates = told.lapse_rate, told.false_alarm_rate
-        task = Task(told.response_noise_db, *rates, tones_max=EXACT_TONES)
+        task = Task(told.response_noise_db, *rates, tones_max=EXACT_TONES, prior=prior)
         suspects = told_suspects(told)
     estimator = GpPta(task, told=told is not None).estimator
     knots_hz = estimator.candidate_frequencies_hz
-    prior = estimator.joint_threshold(knots_hz)
+    before = estimator.joint_threshold(knots_hz)
     answers: Answers = []
     for tone in range(EXACT_TONES):
         stimulus = BITS.choose(estimator)
@@ -89,7 +96,7 @@ def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) 
     (chance,) = uniforms(name, seed, _PARTICLE_STREAM, 1).tolist()
     rng = np.random.default_rng(int(chance * 2.0**53))
     about = estimator.joint_threshold(knots_hz)
-    curves, share = exact_posterior(prior, about, answers, suspects, rng)
+    curves, share = exact_posterior(before, about, answers, suspects, rng)
     return _compare(estimator, curves, share)
 
 

@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from device.simulator.head import Head
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS
 from firmware_py.inference.estimator import InferenceError
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Task
 from host_tools.research.study.arguments import kind_asked, names_in, whole_number
@@ -28,7 +29,7 @@ from host_tools.research.study.ears import (
 )
 from host_tools.research.study.ears import Table as EarTable
 from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
-from host_tools.research.study.plan import NOT_KNOWN, prior_was_learned_from
+from host_tools.research.study.plan import NOT_KNOWN, prior_in, prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,
     BAND_DB,
@@ -64,6 +65,7 @@ class Unit:
     seed: int
     other: Ear | None = None  # the left one, if it is not as the right
     then: Ear | None = None  # of who answers later, in both ears
+    prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
 
     @property
     def case(self) -> Case:
@@ -71,24 +73,28 @@ class Unit:
         return BY_NAME[self.case_name]
 
 
-def ears_of_case(case: Case, count: int, table: EarTable | None) -> tuple[Ear, ...]:
+def ears_of_case(
+    case: Case, count: int, table: EarTable | None, prior: PopulationPrior | None = None
+) -> tuple[Ear, ...]:
     """Return the ears of a case, fewer if there are no more; none if they need a table."""
     wanted = count * case.ears_factor
     if case.ears not in {REAL, STEEP}:
         return ears_of_kind(case.ears, wanted)
     if table is None:
         return ()
-    learned = prior_was_learned_from(table.sha256)
+    learned = prior_was_learned_from(table.sha256, prior)
     return real_ears(case.ears, wanted, table.part(HELD_OUT if learned else ALL))
 
 
-def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
+def units_of(
+    case: Case, ears: tuple[Ear, ...], seeds: int, prior: PopulationPrior | None = None
+) -> Iterator[Unit]:
     others: tuple[Ear | None, ...] = (None,) * len(ears)
     if case.other is not None:
         others = ears_of_kind(case.other, len(ears))
     for ear, other in zip(ears, others, strict=True):
         for seed in range(1, seeds + 1):
-            yield Unit(case.name, ear, seed, other, _then(case, ears, ear, seed))
+            yield Unit(case.name, ear, seed, other, _then(case, ears, ear, seed), prior)
 
 
 def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
@@ -117,7 +123,7 @@ def run_estimator(unit: Unit) -> SessionFound:
     tones = max(MARKS_AT_TONES)
     answering = answering_of(unit.case)
     listener = Listener(unit.ear, answering, unit.seed, tones)
-    task = Task(audiogram_frequencies_hz=ALL_HZ, seed=unit.seed, tones_max=tones)
+    task = Task(audiogram_frequencies_hz=ALL_HZ, seed=unit.seed, tones_max=tones, prior=unit.prior)
     button = unit.case.second_button
     method = GpPta(task, told=False, unsure_half_width_db=button.told_db if button else 0.0)
     truth_db_hl = np.array([unit.ear.audiogram.threshold_db_hl(f) for f in ALL_HZ])
@@ -157,6 +163,7 @@ def sitting_of(unit: Unit) -> Sitting:
         head=Head({"right": case.air_bone_gap_db}),
         operator=case.operator,
         change=_change(unit),
+        prior=unit.prior,
     )
 
 
@@ -174,7 +181,7 @@ def _run_exact(unit: Unit) -> SessionFound:
     answering = answering_of(unit.case)
     listener = Listener(unit.ear, answering, unit.seed, EXACT_TONES)
     told = answering.as_told() if unit.case.told else None
-    return run_exact(unit.ear.name, unit.seed, listener, told)
+    return run_exact(unit.ear.name, unit.seed, listener, told, unit.prior)
 
 
 RUN: Final[dict[str, Callable[[Unit], SessionFound]]] = {
@@ -191,12 +198,14 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, SessionF
     count = whole_number("--ears", arguments.ears, EARS_USUAL)
     seeds = whole_number("--seeds", arguments.seeds, kind_asked(arguments).seeds, high=SEEDS_MAX)
     measured = tables.measured
-    if measured is not None and not prior_was_learned_from(measured.sha256):
+    prior = prior_in(arguments.prior)
+    if measured is not None and not prior_was_learned_from(measured.sha256, prior):
         say_aside(NOT_KNOWN)
     units = [
         unit
         for case in cases
-        for unit in sorted(units_of(case, ears_of_case(case, count, measured), seeds), key=_place)
+        for ears in [ears_of_case(case, count, measured, prior)]
+        for unit in sorted(units_of(case, ears, seeds, prior), key=_place)
     ]
     return Table(
         units,

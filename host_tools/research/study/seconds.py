@@ -3,7 +3,7 @@
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -29,7 +29,7 @@ from host_tools.research.study.ears import Tables, other_ears
 from host_tools.research.study.listener import Answering, Ear, session_seed
 from host_tools.research.study.measures import mean_known, weighted_quantiles
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Measured, ears_measured, read_prior
+from host_tools.research.study.plan import Measured, ears_measured, prior_in
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_judged import errors_and_coverage, inattentive
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
@@ -95,7 +95,7 @@ class Unit:
     answering: Answering
     response_time_s: float
     jitter_db: float
-    prior: PopulationPrior | None = None  # None: the one that ships
+    prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
     objective: str = ""  # of somebody's own; "": that of the settings
 
 
@@ -242,8 +242,7 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Timed]:
     ]
     if options.objective:
         check_objective(options.objective)
-    own = read_prior(options.prior)
-    prior = None if own is None else own.prior
+    prior = prior_in(options.prior)
     measured = ears_measured(options, tables)
     people = people_of(measured) if BOTH_EARS in tested else []
     alone = [(ear.stratum, (ear,)) for ear in measured.ears]
@@ -264,9 +263,16 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Timed]:
         run_test,
         Timed,
         lambda tests: [read_off(how, [t for t in tests if t.unit.how == how]) for how in hows],
-        {"ears": len(alone), "people": len(people), "seeds": options.seeds, "remarks": remarks},
+        {
+            "ears": len(alone), "people": len(people), "seeds": options.seeds,
+            **options.answering.about, "response_time_s": options.response_time_s,
+            "remarks": remarks,
+        },
         lambda rows: [
-            _heading(options, len(alone), len(people)), *remarks, "", *table_lines(rows)
+            f"{len(alone)} ears" + (f", {len(people)} people with both" if people else "")
+            + f"; {options.seeds} seeds each",
+            f"{options.answering.words}; median response time {options.response_time_s:g} s",
+            *remarks, "", *table_lines(rows),
         ],
     )  # fmt: skip
 
@@ -288,15 +294,6 @@ def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
             f"allowed is {ONE_EAR!r}, or a table with columns subject and ear"
         )
     return list(people.values())
-
-
-def _heading(options: Options, ears: int, people: int) -> str:
-    how = options.answering.as_told()
-    who = f"{ears} ears" + (f", {people} people with both" if people else "")
-    return (
-        f"{who}; {options.seeds} seeds each; {how.words}; listeners: {how.kind.text}; median "
-        f"response time {options.response_time_s:g} s"
-    )
 
 
 def _first_name(tested: tuple[str, tuple[Ear, ...]]) -> str:

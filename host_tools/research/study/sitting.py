@@ -9,6 +9,7 @@ from device.simulator.head import USUAL, Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, Listener, Press, SimulatedListener, Tone, number_of
 from device.simulator.operator import NOBODY, Operator
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms.settings import Settings
 from host_tools.research.study.listener import Answering
@@ -61,6 +62,7 @@ class Sitting:
     head: Head = USUAL
     operator: Operator = NOBODY
     change: Change | None = None
+    prior: PopulationPrior | None = None  # None: the one that ships
 
     @property
     def settings(self) -> Settings:
@@ -75,6 +77,8 @@ class Sitting:
         return TakingTurns(first, second, self.change.at_tone)
 
     def test(self, test: HearingTest | None = None) -> SimulatedTest:
+        if test is None:
+            test = HearingTest(self.settings, prior=self.prior)
         return SimulatedTest(self.settings, self.listener, test=test, operator=self.operator)
 
     def _listener(self, truths: Truths, seed: int) -> SimulatedListener:

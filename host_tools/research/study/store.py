@@ -12,7 +12,6 @@ of the table depend on the plan only.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -27,8 +26,8 @@ from firmware_py.platform.named_file import TEXT, content_of
 from host_tools.errors import HostError
 from host_tools.files import UNFINISHED, file_to_write, write_text
 from host_tools.research.study.sessions import UNIT, Json, Sessions, Table, from_json, run_chunk
-from host_tools.research.study.work import Where, run
-from host_tools.terminal import progress
+from host_tools.research.study.work import INTERRUPTS, Where, run
+from host_tools.terminal import progress, say_aside
 
 FORMAT: Final = 2
 PLAN: Final = "study.json"
@@ -76,11 +75,10 @@ class Store(Generic[Given, Made]):
                     self.keep(index, made)
                     done += len(made)
                     tell(done)
-        except KeyboardInterrupt:
-            print(
+        except INTERRUPTS:
+            say_aside(
                 f"gp-pta: interrupted; {done} of {study.sessions} sessions are kept in "
-                f"{str(self.directory)!r}, and the same command goes on with them",
-                file=sys.stderr,
+                f"{str(self.directory)!r}, and the same command goes on with them"
             )
             raise
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from firmware_py import __version__
 from host_tools.errors import HostError
 from host_tools.extras import need
-from host_tools.terminal import progress
+from host_tools.terminal import progress, say_aside
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -33,6 +33,7 @@ WORKER_ENDED: Final = (
     "the same command goes on with it"
 )
 WAITING_PER_WORKER: Final = 2  # pieces handed out: one in work, one to go on with
+INTERRUPTS: Final = (KeyboardInterrupt, SystemExit)  # of ^C and of SIGTERM
 CONNECT_S_MAX: Final = 10
 WORKERS_S_MAX: Final = 60  # a queueing system takes its time to start the first
 # A study is continued, and done elsewhere, only by the same program.
@@ -97,13 +98,20 @@ def all_done(function: Callable[[Given], Made], given: Sequence[Given], where: W
     """
     made: dict[int, Made] = {}
     here = Where(min(where.workers, len(given)), where.dask)
-    with (
-        closing(run(function, enumerate(given), here)) as runs,
-        progress("sessions", len(given)) as tell,
-    ):
-        for place, each in runs:
-            made[place] = each
-            tell(len(made))
+    try:
+        with (
+            closing(run(function, enumerate(given), here)) as runs,
+            progress("sessions", len(given)) as tell,
+        ):
+            for place, each in runs:
+                made[place] = each
+                tell(len(made))
+    except INTERRUPTS:
+        say_aside(
+            f"gp-pta: interrupted; {len(made)} of {len(given)} sessions are lost; with -o DIR they "
+            "are kept, and the same command goes on with them"
+        )
+        raise
     return [made[place] for place in range(len(given))]
 
 

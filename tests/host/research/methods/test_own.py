@@ -1,5 +1,6 @@
 """A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
 
+import json
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -12,6 +13,7 @@ from device.simulator import own_code
 from device.simulator.kinds import KindError, kind_named
 from firmware_py.platform.own_prior import OwnPrior
 from host_tools.errors import HostError
+from host_tools.main import main
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
@@ -20,6 +22,7 @@ from host_tools.research.study.robustness_cases import CASES
 from host_tools.research.study.robustness_sessions import answering_of
 from host_tools.research.study.session import run_session
 from tests.host.journals import Refused
+from tests.host.research.study.ears import write_two_routes
 from tests.own_priors import small_prior, write_prior
 
 SMALL = ("--seeds", "1", "--trials", "3", "--workers", "0")
@@ -37,6 +40,27 @@ def session_of(method: str, **options: object) -> list[float]:
         Options("bisgaard", (method,), seeds=1, trials=8, **options)  # type: ignore[arg-type]
     )
     return run_session(planned.job(0), planned.setting, NOTHING_LEARNED).metrics[:, 0].tolist()
+
+
+def test_a_session_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind_named("my_listeners:Dozing")  # which puts the directory on the path
+    run_path(str(here / "my_session.py"))
+    said = capsys.readouterr().out.splitlines()
+
+    assert len(said) == 21
+    assert said[0].startswith("N1 after 0 tones: ")
+
+
+def test_a_method_learns_from_people_whom_it_is_not_tried_on(here: Path) -> None:
+    options = Options("ears.csv", ("my_learners:Informed", "gp-pta"), ears_per_stratum=1, seeds=1)
+    study = plan_study(options)
+    assert study.plan["part"] == "held-out"
+    first, again = (study.ready_in(here).learned for _ in range(2))
+    assert first.own == again.own
+    assert [*again.own] == ["my_learners:Informed"]
+    informed = run_session(study.job(0), study.setting, again)
+    alone = run_session(study.job(0), study.setting, NOTHING_LEARNED)
+    assert informed.metrics[0, 0] != alone.metrics[0, 0]
 
 
 def test_a_whole_test_runs_in_a_script(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +101,13 @@ def test_a_listener_and_an_objective_change_what_a_study_finds(here: Path) -> No
     assert session_of("gp-pta") == usual
 
 
+def test_of_a_listener_that_may_say_otherwise_no_rate_is_said_to_be_in_force(here: Path) -> None:
+    who = Options("bisgaard", listener="my_listeners:Dozing").answering
+    assert who.words.startswith(
+        "listeners: my_listeners:Dozing; where it says nothing else, noise "
+    )
+
+
 def test_a_prior_changes_what_a_study_finds_and_is_of_its_plan(here: Path) -> None:
     own = write_prior(here / "prior.json", small_prior(45.0))
     usual, found = session_of("gp-pta"), session_of("gp-pta", prior=here / "prior.json")
@@ -86,13 +117,40 @@ def test_a_prior_changes_what_a_study_finds_and_is_of_its_plan(here: Path) -> No
     assert "prior" not in plan_study(Options("bisgaard", ("gp-pta",))).plan
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--as-published --audiograms ear.csv --ears 1",
+        "--robustness --ears 1 --seeds 1 --cases tent",
+        "--robustness --ears 1 --seeds 1 --cases valid-noise-2-test",
+        "--robustness --ears 1 --seeds 1 --cases exact",
+        "--bone --audiograms both.csv --ears 1",
+    ],
+)
+def test_a_prior_changes_what_a_table_has(
+    here: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "ear.csv").write_text("t500,t1000,t2000,t4000\n20,25,40,55\n", encoding="utf-8")
+    write_two_routes(here / "both.csv")
+    write_prior(here / "prior.json")
+    found = []
+    for more in ([], ["--prior", "prior.json"]):
+        assert main(["study", *words.split(), *more, "--workers", "0", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["rows"])
+    assert found[0] != found[1]
+
+
 def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
     options = Options(
         "bisgaard", ("my_methods:Bracket", "gp-pta"), objective="my_objectives:AtThreshold",
         listener="my_listeners:Dozing",
     )  # fmt: skip
+    helper, method = here / "my_helpers" / "steps.py", here / "my_methods.py"
+    helper.parent.mkdir()
+    helper.write_text("STEP_DB = 5\n")
+    method.write_text(f"from my_helpers.steps import STEP_DB\n{method.read_text()}")
     before = plan_study(options).plan
-    for name in ("my_methods.py", "my_objectives.py", "my_listeners.py"):
+    for name in ("my_methods.py", "my_objectives.py", "my_listeners.py", "my_helpers/steps.py"):
         path = here / name
         content = path.read_text()
         path.write_text(content + "\n")
@@ -164,6 +222,12 @@ class RaisesLater(Usual):
 class Fails(Usual):
     def observe(self, *_): raise ArithmeticError("no posterior")
 
+class LearnsNoJson(Usual):
+    learn = lambda people: people
+
+class LearnsNothing(Usual):
+    def learn(people): raise KeyError("nobody")
+
 class NoMoment:
     def __init__(self, start): pass
     def __call__(self, asked): return 3
@@ -211,6 +275,10 @@ class NoTarget(Objective):
         ("--methods wrong:NegativeSd", "threshold returned the SDs [-1 -1"),
         ("--methods wrong:NoLevel", "a tone whose level_db_hl is nan; allowed is -10 to 120"),
         ("--methods wrong:NoTone", "next_stimulus returned 1000.0; allowed are a Stimulus and"),
+        (
+            "--methods wrong:LearnsNoJson",
+            "has 'wrong:LearnsNoJson', which learns from people, and bisgaard are none",
+        ),
         ("--methods not_there:X", "there is no module 'not_there', neither installed nor in"),
         ("--methods wrong_import:X", "wrong_import imports numpyy, which is missing"),
         ("--methods wrong_name:X", "wrong_name cannot be imported: NameError"),
@@ -245,7 +313,7 @@ class NoTarget(Objective):
             "--robustness --objective my_objectives:AtThreshold",
             "--objective does not go with",
         ),
-        ("--bone --prior prior.json", "--prior does not go with --bone"),
+        ("--time-to-go --prior prior.json", "a table; it goes with methods, --as-published, --rob"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(
@@ -255,7 +323,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     (here / "wrong.py").write_text(WRONG)
     (here / "wrong_import.py").write_text("import numpyy\n")
     (here / "wrong_name.py").write_text("numpyy\n")
-    mode = words.split(maxsplit=1)[0] in ("--robustness", "--bone", "--seconds")
+    mode = words.split(maxsplit=1)[0] in ("--robustness", "--time-to-go", "--seconds")
     out = [] if mode else ["-o", here / "study"]
 
     assert told in refusal_of("study", "--audiograms", "bisgaard", *out, *SMALL[:2], *words.split())
@@ -282,6 +350,21 @@ def test_what_a_method_does_wrong_later_ends_the_study(here: Path, method: str, 
     (here / "wrong.py").write_text(WRONG)
     with pytest.raises(HostError, match=re.escape(f"'wrong:{method}': {told}")):
         session_of(f"wrong:{method}")
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("LearnsNoJson", "learn returned no JSON values: Object of type Population"),
+        ("LearnsNothing", "learn raised KeyError: 'nobody' (wrong.py, line "),
+    ],
+)
+def test_what_a_method_learns_wrong_ends_the_study(here: Path, method: str, told: str) -> None:
+    (here / "wrong.py").write_text(WRONG)
+    study = plan_study(Options("bisgaard", (f"wrong:{method}",), train=Path("ears.csv")))
+    with pytest.raises(HostError, match=re.escape(f"'wrong:{method}': {told}")):
+        study.ready_in(here)
+    assert not (here / "learned.json").exists()
 
 
 def test_a_method_that_cannot_go_on_has_failed_and_keeps_what_it_knew(here: Path) -> None:

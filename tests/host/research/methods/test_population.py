@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from host_tools.errors import HostError
 from host_tools.research.methods.population import (
     NO_STRATUM,
     STRATA,
     Population,
     PopulationError,
     balance,
-    read_population,
     uniform,
 )
+from host_tools.research.study.ears import read_table
 from tests.host.research.methods.listening import population
 
 TABLE = """\
@@ -56,7 +57,7 @@ def make_population(
 
 
 def test_a_table_is_read_as_it_stands(table: Path) -> None:
-    ears = read_population(table)
+    ears = read_table(table).population
 
     assert ears.frequencies_hz.tolist() == [500, 1000, 2000, 4000, 8000]
     np.testing.assert_array_equal(
@@ -83,7 +84,7 @@ def test_the_limit_is_the_usual_one_or_the_highest_threshold(
 ) -> None:
     path = write(tmp_path, f"t500,no_response\n{highest},\n,500\n")
 
-    ears = read_population(path)
+    ears = read_table(path).population
 
     assert ears.thresholds_db_hl[:, 0].tolist() == [highest, limit]
     assert ears.censored[:, 0].tolist() == [False, True]
@@ -103,8 +104,8 @@ def test_what_is_wrong_is_said_with_file_row_and_column(
 ) -> None:
     path = write(tmp_path, text)
 
-    with pytest.raises(PopulationError) as error:
-        read_population(path)
+    with pytest.raises(HostError) as error:
+        read_table(path)
 
     assert str(error.value).startswith(str(path))
     assert words in str(error.value)
@@ -114,7 +115,7 @@ def test_what_is_wrong_is_said_with_file_row_and_column(
 
 
 def test_complete_ears_are_measured_everywhere(table: Path) -> None:
-    ears = read_population(table)
+    ears = read_table(table).population
 
     assert ears.complete().person == ("A/1", "B/1", "A/3")
     assert ears.complete(censored=False).person == ("A/1", "A/3")
@@ -129,7 +130,7 @@ def test_the_strata_are_half_open_intervals_of_the_pta4() -> None:
 
 
 def test_the_pta4_is_of_four_frequencies_only(table: Path) -> None:
-    ears = read_population(table)
+    ears = read_table(table).population
 
     np.testing.assert_allclose(ears.pta4_db_hl, [11.25, NAN, 106.25, NAN, 26.25])
     with pytest.raises(PopulationError, match=r"no thresholds at 2000 Hz; .* needs 500, 1000, 2"):

@@ -16,6 +16,7 @@ from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 from host_tools.errors import HostError
+from host_tools.files import digest_of
 from host_tools.main import main
 from host_tools.research.study import bone
 from host_tools.research.study.bone import (
@@ -34,6 +35,7 @@ from host_tools.research.study.bone import (
 )
 from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
 from tests.host.research.study.ears import write_two_routes
+from tests.own_priors import small_prior, write_prior
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +211,10 @@ def test_the_command_prints_a_table(
     assert [row["noise_db"] for row in rows] == [2.0, 4.0]
     assert [row["people"] for row in rows] == [1, 1]
     assert "\n".join(table_lines(rows)) in said
+    learned = {"sources": [{"sha256": digest_of(table)}]}
+    write_prior(tmp_path / "prior.json", small_prior(provenance=learned))
+    assert main([*ask, "--prior", str(tmp_path / "prior.json")]) == 2
+    assert "--prior was learned from --audiograms; allowed is one" in capsys.readouterr().err
 
 
 def test_a_table_of_one_route_is_refused(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_a_kind_changes_answers_and_what_methods_are_told() -> None:
     assert noisy.as_told().lapse_rate == 0.01
     assert Answering(2.0, 0.01, 0.01, kind_named("lapses=.2")).as_told().lapse_rate == 0.2
     assert CAREFUL.as_told() == CAREFUL
+    assert noisy.words == "listeners: noisy=8; noise 8 dB, lapses 0.01, false alarms 0.01"
+    assert noisy.about["response_noise_db"] == 8.0
 
     p = Listener(FLAT, noisy, 1, 1).probability_heard(1000.0, 38.0)
     assert p == pytest.approx(0.01 + 0.98 * special.ndtr(1.0))

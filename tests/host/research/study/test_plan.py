@@ -15,7 +15,7 @@ from device.simulator.odd_ears import odd_ear
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.main import parser
-from host_tools.research.methods.population import STRATA, read_population
+from host_tools.research.methods.population import STRATA
 from host_tools.research.study import plan as plans
 from host_tools.research.study.ears import (
     SPLIT_SEED,
@@ -82,7 +82,7 @@ def test_methods_that_learn_from_people_are_not_given_the_ears_they_are_to_find(
 
 def test_nobody_is_both_learned_from_and_measured(table: Path) -> None:
     study = plan_study(Options(str(table), methods=("de-vries",), ears_per_stratum=0))
-    train, held_out = read_population(table).split(TRAIN_SHARE, SPLIT_SEED)
+    train, held_out = read_table(table).population.split(TRAIN_SHARE, SPLIT_SEED)
 
     assert study.training is not None
     assert study.training.person == train.person
@@ -121,7 +121,7 @@ def test_a_copy_that_was_saved_anew_is_no_other_table(table: Path, tmp_path: Pat
 def test_another_table_is_learned_from_as_a_whole_and_its_ears_are_not_measured(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
+    monkeypatch.setattr(plans, "prior_was_learned_from", lambda *_: False)
     other = write_table(tmp_path / "other.csv", people=30)
     study = plan_study(Options(str(table), methods=("cast",), train=other))
 
@@ -139,7 +139,7 @@ def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_o
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for learned, part in ((True, "held-out"), (False, "all")):
-        monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
+        monkeypatch.setattr(plans, "prior_was_learned_from", lambda *_, learned=learned: learned)
         study = plan_study(Options(str(table), methods=("quest",)))
         assert study.plan["part"] == part
         assert (plans.NOT_KNOWN in study.remarks) != learned
@@ -158,7 +158,7 @@ def test_the_prior_says_what_it_was_learned_from(monkeypatch: pytest.MonkeyPatch
 def test_ears_are_drawn_from_every_degree_of_loss_and_a_larger_draw_holds_the_smaller(
     table: Path,
 ) -> None:
-    population = read_population(table)
+    population = read_table(table).population
     few, about = ears_of(population, 5)
     more, _ = ears_of(population, 9)
 
@@ -179,7 +179,7 @@ def test_two_ears_of_one_name_are_told_apart(tmp_path: Path) -> None:
     lines = [f"{HEADER},visit", f"{row},1", f"{row},2"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    assert unique_names(read_population(path)) == ["A/1/L", "A/1/L#2"]
+    assert unique_names(read_table(path).population) == ["A/1/L", "A/1/L#2"]
 
 
 @pytest.mark.parametrize(

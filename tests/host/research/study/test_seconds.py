@@ -142,7 +142,7 @@ class TestCommand:
         assert main(study) == 0
 
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0].startswith("4 ears, 4 people with both; 1 seeds each; noise 2 dB, lapses")
+        assert lines[0] == "4 ears, 4 people with both; 1 seeds each"
         rows = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
         assert rows[0] == [
             "of an ear", "clinical", "clinical, both ears", "brisk", "brisk, both ears",
@@ -170,6 +170,8 @@ class TestCommand:
         assert [(row["name"], row["tests"]) for row in found["rows"]] == [("brisk", 1)]
 
         assert main(study) == 0
-        first, *lines = capsys.readouterr().out.splitlines()
-        assert first.startswith("1 ears; 1 seeds each; noise 2 dB, lapses ")
+        ears, listeners, *lines = capsys.readouterr().out.splitlines()
+        assert ears == "1 ears; 1 seeds each"
+        assert listeners.endswith(" lapses 0.01, false alarms 0.01; median response time 0.4 s")
+        assert [found[name] for name in ("lapse_rate", "response_time_s")] == [0.01, 0.4]
         assert lines[1:] == table_lines(found["rows"])

@@ -99,14 +99,36 @@ def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns), (
         "what is kept is not run again"
     )
-    about = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (about["ears"], about["sessions"]) == (4, 16)
+    ears, listeners, *_, last = capsys.readouterr().out.splitlines()
+    about = json.loads(last)
+    assert ears == "4 ears x 4 seeds, 3 tones"
+    assert listeners == "listeners: honest; noise 2 dB, lapses 0.01, false alarms 0.01"
+    assert [about[name] for name in ("ears", "seeds", "sessions", "tones")] == [4, 4, 16, 3]
+    assert [about[name] for name in ("listener", "response_noise_db")] == ["honest", 2.0]
     assert [line["method"] for line in about["methods"]] == ["quest"]
     assert all((tmp_path / name).stat().st_size for name in OUTPUTS)
     modes = {(tmp_path / name).stat().st_mode for name in (*OUTPUTS, *about["pictures"])}
     assert len(modes) == 1, "tables and pictures are for the same people"
     (method,) = about["methods"]
     assert all(round(each, 6) == each for each in method.values() if isinstance(each, float))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_kept_nowhere_is_said_to_be_lost(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(work, "run_piece", lambda _: signal.raise_signal(number))
+    words = "study --seconds --audiograms tent --ears 2 --seeds 1 --workers 0"
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(main(words.split()))
+
+    assert ended.value.code == code
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(
+        "gp-pta: interrupted; 0 of 2 sessions are lost; with -o DIR they are kept"
+    )
+    assert signal.getsignal(signal.SIGTERM) == usual
 
 
 class Later:
@@ -336,5 +358,7 @@ def test_a_table_that_is_kept_is_not_run_again_and_is_of_its_people(
     monkeypatch.setattr(work, "run_piece", None)
     assert main([*kept, "1"]) == 0
     assert capsys.readouterr().out == said
+    assert main([each for each in kept if each != "--json"] + ["1"]) == 0
+    assert capsys.readouterr().out == (tmp_path / "summary.md").read_text()
     assert main([*kept, "2"]) == 2
     assert "has another study in it: ears was 1 and is 2" in capsys.readouterr().err
