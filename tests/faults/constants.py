@@ -166,11 +166,12 @@ def found_by(change: str) -> str:
 
 def main() -> int:
     """Try them all, and say what none of the tests finds; return 1 if that was not known."""
+    missed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(CHANGES, pool.map(found_by, CHANGES), strict=True))
-    missed = [name for name, by in found.items() if not by]
-    for name in missed:
-        print(f"{name}: not found; {LEFT.get(name, 'that is new')}")
+        for name, by in zip(CHANGES, pool.map(found_by, CHANGES), strict=True):
+            if not by:
+                missed.append(name)
+                print(f"{name}: not found; {LEFT.get(name, 'that is new')}", flush=True)
     print(f"{len(CHANGES) - len(missed)} of {len(CHANGES)} found")
     return int({*missed} != {*LEFT})
 
