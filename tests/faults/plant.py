@@ -1,12 +1,13 @@
 """Plant the faults, one at a time, and see whether the tests that reach their lines find them.
 
     python -m pytest --cov=firmware_py --cov=device --cov=host_tools --cov-branch --cov-context=test
-    python -m tests.faults.plant --coverage .coverage --out found.jsonl -- -n 2 -m "not thorough"
+    GP_PTA_KERNELS=jit python -m tests.faults.plant --coverage .coverage --out found.jsonl -- -n 2
 
 What reaches a line is told by the contexts of a coverage run (pytest-cov; it is in no environment
-here). A fault in a kernel is tried with the tests of inference and the golden sessions, and the
-library of kernels is made anew; one in the page with the tests of pages. A line that runs at import
-is tried with every test that reaches its file. What follows `--` is given to pytest.
+here), to which a second run adds those of tests/host/research by --cov-append. A fault in a kernel
+is tried with the tests of inference and the golden sessions; one in the page with the tests of
+pages. Numba runs the kernels: those of research are in no library. A line that runs at import is
+tried with every test that reaches its file. What follows `--` is given to pytest.
 """
 
 import argparse
@@ -71,19 +72,10 @@ def try_fault(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tup
     source, began_s = path.read_text(), time.monotonic()
     path.write_text(fault.in_source(source))
     try:
-        _make_kernels(fault)
         outcome, words = _run(tests, options)
     finally:
         path.write_text(source)
-        _make_kernels(fault)
     return outcome, time.monotonic() - began_s, words
-
-
-def _make_kernels(fault: Fault) -> None:
-    """Make the library anew where a fault is planted or mended beside its kernels."""
-    if "firmware_py/inference/" in fault.path:
-        command = [sys.executable, "-m", "device.image.kernels"]
-        subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
 
 
 def _run(tests: Sequence[str], options: Sequence[str]) -> tuple[str, str]:
