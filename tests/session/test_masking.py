@@ -450,10 +450,14 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
 
 
 def test_a_silence_among_masked_tones_has_their_noise() -> None:
-    """Or it would be known for a silence by that."""
-    driver = measure(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
-    catches = {about["number"] for about in driver.tells("catch", ear="left")}
+    """Or it would be known for a silence by that; but one in the ear that had it has none."""
+    about = {"conduct": "clinical", "catch_rate": 0.3, "confirm": "hughson-westlake", "seed": 3}
+    driver = measure(ASYMMETRIC, **about)
+    catches, of_right = (
+        {told["number"] for told in driver.tells("catch", ear=ear)} for ear in ("left", "right")
+    )
     of_catches = [noise for noise in noises(driver) if noise.number in catches]
+    assert of_right.isdisjoint(noise.number for noise in noises(driver))
 
     assert len(of_catches) >= 4
     for noise in of_catches:
@@ -481,6 +485,7 @@ def test_noise_ends_with_its_tone_and_comes_again_with_it(
     driver.forget()
 
     assert mask is not None
+    assert driver.test.presenter.noise.due == (mask if back is not None else None)
     if not isinstance(gone, events.BoardLost):
         assert isinstance(told[0], events.Silence)
         assert driver.board.noise is None
@@ -511,7 +516,7 @@ def test_another_board_without_noise_is_sent_none_for_a_silence_either() -> None
     driver.forget()
     told = driver.feed(events.BoardReady(False, can_mask=False))
     assert driver.test.presenter.trial.is_catch
-    assert [each for each in told if isinstance(each, events.Mask)] == []
+    assert [each for each in told if isinstance(each, events.Mask | events.Unmask)] == []
 
 
 def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
@@ -583,6 +588,12 @@ def test_no_noise_is_left_where_none_is_due() -> None:
 
     assert ears_with_noise == {"right", "left"}
     assert driver.board.noise is None
+    plays = False
+    for action in driver.actions:
+        assert plays or not isinstance(action, events.Unmask), "it has ended already"
+        plays = isinstance(action, events.Mask) or (
+            plays and not isinstance(action, events.Silence | events.Unmask)
+        )
 
 
 def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
