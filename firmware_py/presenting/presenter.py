@@ -218,7 +218,7 @@ class Presenter:
     def _tone_ended(self, now_us: int, number: int, offset_us: int, cut: bool) -> list[Action]:
         if self.trial.is_catch:
             # The tone before may have gone on after its answer.
-            if self.times.onset_us is not None and offset_us > self.times.pause_since_us:
+            if self.times.onset_us is not None:
                 self.times.pause_since_us = offset_us
                 self.times.onset_us = max(
                     self.times.onset_us, offset_us + self.pace.pause_us(self.trial.number)

@@ -135,6 +135,14 @@ def test_what_ends_an_ear_whose_bands_are_wide(
     assert (None if stop is None else stop.why[0]) == why
 
 
+def test_tones_that_are_allowed_come_on_top_of_all_that_were_asked() -> None:
+    ear = EarTest(Route("left"), Settings(ears="left", tones_max=20))
+    ear.tally.tones, ear.rule.cap = 25, reason(Code.CAP, tones_max=20)
+    ear.rule.allow(3)
+
+    assert (ear.rule.tones_left, ear.rule.cap) == (3, None)
+
+
 @pytest.mark.parametrize("retest", [True, False])
 @pytest.mark.parametrize("tones_max", quick([20, 30, 57], 20))
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, t, truncexpon
 
+from firmware_py.presenting.answers_given import Answered, AnswersGiven
 from firmware_py.presenting.pace import (
     FIRST_LATE_US,
     LATE_MS_MAX,
@@ -14,6 +15,9 @@ from firmware_py.presenting.pace import (
     WINDOW_MS_MAX,
     Pace,
 )
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import CONDUCTS, Settings
 from tests.budget import quick
 
@@ -214,3 +218,12 @@ def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(con
 
     assert pace.trial_time.answered_s == pytest.approx(pace.pause_s + pace.response_s)
     assert pace.trial_time.silent_s == pytest.approx(pace.pause_s + 1e-6 * pace.window_us)
+
+
+def test_the_time_of_a_presentation_is_from_an_answer_to_the_next_number() -> None:
+    """What another ear, or a check, was asked between two answers is none of theirs."""
+    left, given, tone = Route("left"), AnswersGiven(), Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    for number, known_us in ((1, 1_000_000), (2, 4_000_000), (9, 90_000_000)):
+        given.all.append(Answered(left, tone, None, number, True, known_us, None, False))
+
+    assert given.trial_s(left) == 3.0

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from firmware_py.presenting import presenter
-from firmware_py.presenting.pace import Pace
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
 from firmware_py.terms.randomness import PAUSE_STREAM, uniform
@@ -588,6 +587,16 @@ def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_p
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 0)
 
 
+def test_a_silence_after_one_that_was_passed_begins_a_pause_after_its_end() -> None:
+    """However late the board tells that it is over."""
+    driver = at_a_silence(conduct="brisk")
+    pace = driver.test.presenter.pace
+    over_us = silence_us(driver) + pace.late_us
+
+    assert answers(driver.feed(events.BoardTime(over_us + S))) == [False]
+    assert silence_us(driver) == over_us + pace.pause_us(driver.test.number)
+
+
 def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
     driver = at_a_silence()
     before_us = silence_us(driver)
@@ -795,14 +804,17 @@ def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
     )
     driver = Driver(settings)
     driver.run_to_onset()
+    driver.run_to_onset()
+    answered = len(driver.tells("answer"))
     disturb(driver)
-    late_us = Pace(settings).late_us
+    late_us = driver.test.presenter.pace.late_us
     driver.feed(events.TimePassed(), after_us=late_us - 10 * MS)
     assert driver.test.state == presenter.PAUSE_BEFORE
 
     driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
     assert driver.test.state == presenter.PAUSE_BEFORE
-    assert driver.tells("answer") == []
+    assert len(driver.tells("answer")) == answered
+    assert driver.test.presenter.silent_time.take() is not True, "nor one in silence"
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:

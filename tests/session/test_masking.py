@@ -269,11 +269,12 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
 def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
     """Nor is it judged with masking off, as was asked for."""
     alone = measure(ASYMMETRIC, masking="off", ears="left")
-    good = measure(head(10.0, 20.0), ears="left")
+    good, deaf = measure(head(10.0, 20.0), ears="left"), measure(head(999.0, 999.0), ears="left")
 
     assert set(marks(alone, "left").values()) == {None}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
     assert good.result["remarks"] == []
+    assert set(marks(deaf, "left").values()) == {MaskingMark.NOT_MASKED}, "no ear heard anything"
 
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
@@ -419,6 +420,20 @@ def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
     assert plateau.over
 
 
+def test_each_check_may_be_missed_once() -> None:
+    plateau = Plateau()
+    for frequency_hz in (500, 6000):
+        plateau.due = Check(frequency_hz, 60.0, 70.0, 50.0)
+        for heard in (False, True):
+            plateau.take_answer(heard, with_noise=True)
+    assert plateau.missed is None
+
+
+def test_where_no_check_is_within_reach_it_is_the_lowest_that_is_possible() -> None:
+    checks = {f: Check(f, 60.0, 70.0, 50.0) for f in (4000, 8000)}
+    assert Plateau().choose([250, *checks], checks) == checks[4000]
+
+
 # The noise in time
 
 
@@ -528,6 +543,7 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
             assert unmask == events.Unmask()
             assert isinstance(told, UnmaskedTold)
             assert told.why == reason(Code.NOISE_REFUSED, told="limit")
+            assert driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="again")) == []
 
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0

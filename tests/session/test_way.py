@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import pytest
 
@@ -15,10 +15,11 @@ from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.masking import Earphones
-from firmware_py.session.way import Skull, Verdict
+from firmware_py.session.way import Again, Skull, Verdict
 from firmware_py.terms import route as routes
-from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
 from firmware_py.terms.route import BONE, BY_AIR, EARS, THRESHOLD, Route
 from firmware_py.terms.settings import Settings
 
@@ -98,7 +99,7 @@ def test_bone_10_db_better_than_usual_may_be_the_other_ears(
     assert way.explains_both(found) == either
 
 
-@pytest.mark.parametrize(("better_db_hl", "poorer"), [(40.5, False), (39.5, True)])
+@pytest.mark.parametrize(("better_db_hl", "poorer"), [(40.1, False), (40.0, True)])
 def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
     better_db_hl: float, poorer: bool
 ) -> None:
@@ -115,3 +116,64 @@ def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
 
     assert bone.is_poorer(Route("left", BONE)) == poorer
     assert not bone.is_poorer(Route("right", BONE))
+
+
+def beside(outcome: Outcome) -> Air:
+    """The way to a left ear, of which the right one is over with this outcome."""
+    skull = skull_of(BY_AIR.transducer)
+    right = skull.ears[Route("right")]
+    right.due, right.outcome = None, outcome
+    return Air(skull, Route("left"))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "known"), [(Outcome.MEASURED, True), (Outcome.UNRELIABLE, False)]
+)
+def test_an_ear_whose_answers_mean_nothing_is_not_known(outcome: Outcome, known: bool) -> None:
+    assert (beside(outcome).skull.other(Route("left"), 1000.0) is not None) == known
+
+
+def test_a_tone_that_thresholds_rest_on_needs_noise_and_a_check_of_the_listener_does_not() -> None:
+    way = beside(Outcome.MEASURED)
+    loud = {each: way.needed_cover(Presentation(each, 1000.0, 100.0)) for each in Purpose}
+
+    assert [each for each, cover in loud.items() if cover != NO_COVER] == [
+        Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST, Purpose.CONFIRM,
+    ]  # fmt: skip
+
+
+LEFT_BONE: Final = Route("left", BONE)
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome", "asks"),
+    [
+        (4, Outcome.MEASURED, True),
+        (5, Outcome.MEASURED, False),
+        (0, Outcome.UNRELIABLE, False),
+    ],
+)
+def test_behind_noise_an_ear_is_asked_that_means_something_while_two_answers_more_fit(
+    monkeypatch: pytest.MonkeyPatch, answers: int, outcome: Outcome, asks: bool
+) -> None:
+    monkeypatch.setattr(Bone, "cover_of_check", lambda *_: Cover(70.0))
+    way = Bone(skull_of(BONE), LEFT_BONE)
+    way.ear.estimator = cast(Any, SimpleNamespace(trial_count=answers, max_trials=6))
+    way.ear.due, way.ear.outcome = None, outcome
+    tone = Presentation(Purpose.PLATEAU, 1000.0, 40.0)
+    way.want_behind_noise(Again(LEFT_BONE, behind_noise=(tone,)))
+
+    assert (way.next_check() is not None) == asks
+
+
+def test_behind_noise_nothing_is_asked_that_may_be_felt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bone, "cover_of_check", lambda *_: Cover(70.0))
+    monkeypatch.setattr(Bone, "uncertain_hz", lambda _: [250])
+    monkeypatch.setattr(Bone, "crossed_near", lambda *_: [])
+    way = Bone(skull_of(BONE), LEFT_BONE)
+    found = Estimate(250, Outcome.MEASURED, Outcome.MEASURED, 16.0, 2.0, 12.0, 20.0)
+    monkeypatch.setattr(way.ear.audiogram, "estimates", lambda: [found])
+    again = way.to_ask_again()
+
+    assert again is not None
+    assert [each.level_db_hl for each in again.behind_noise] == [24.0], "felt from 25 dB HL on"
