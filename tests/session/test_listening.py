@@ -230,6 +230,14 @@ def test_an_ear_that_heard_nothing_could_not_be_tested_unless_somebody_heard_its
     assert (driver.result["remarks"] == [HEARD_BY_OPERATOR]) == heard
 
 
+def test_who_never_answered_is_said_unless_the_earphones_of_both_ears_were_heard() -> None:
+    driver = to_question(NeverPresses(), first_ear="left")
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    driver.run()
+
+    assert driver.result["remarks"] == [HEARD_BY_OPERATOR, {"code": "never-answered"}]
+
+
 def listening_to(answers: list[bool], level_db_hl: float = 60.0, **believed: Any) -> Listening:
     """The checks of an ear with these answers; `believed`: by its estimator."""
     tone = Presentation(Purpose.MEASURE, 1000.0, level_db_hl)
