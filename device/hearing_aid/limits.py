@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from device.calibration.retspl import TABLES
 from device.hearing_aid.band_limits import hold_by_neighbours
-from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
+from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL
 from device.speech import FloatArray, speech_in_bands
 
 # From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
@@ -110,7 +110,7 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
         np.log2(center_hz), np.log2(FEEDBACK_HZ), FEEDBACK_DB[coupling]
     )
     comfort_db = output_max_db_spl - (speech_in_bands(center_hz) + SPEECH_PEAKS_DB)
-    gain_max_db: FloatArray = np.clip(np.minimum(feedback_db, comfort_db), 0.0, GAIN_LIMIT_DB)
+    gain_max_db: FloatArray = np.maximum(np.minimum(feedback_db, comfort_db), 0.0)
     return Limits(
         discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1),
         at_ceiling=(discomfort_db_spl > ceiling_db_spl) & ~by_neighbour,

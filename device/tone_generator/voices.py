@@ -212,13 +212,9 @@ class Voice:
 
     def _fall_silent(self) -> None:
         self._cut = False
-        if self._doing == _GAP:
-            self._doing = _IDLE
-        elif self._doing != _IDLE and self._doing != _CUT:
+        if self._doing != _IDLE and self._doing != _CUT:
             ramp = self._wave.state[RAMP]
             self._ramp(_CUT, ramp // self._cut_step, ramp, -self._cut_step)
-            if self._left == 0:
-                self._doing = _IDLE
 
 
 class ToneVoice(Voice):

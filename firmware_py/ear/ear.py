@@ -200,7 +200,7 @@ class EarTest:
 
     def expect_listener(self, other: "EarTest", crossed: list[Observation]) -> None:
         """Begin with what the other ear told, and without the answers that it may have given."""
-        if self.evidence.listener is None and not self.begun:
+        if self.evidence.listener is None:
             told = OtherEar(other.route, other.evidence, other.estimator.listener_shares)
             self.belief.take(replace(self.evidence.without(crossed), listener=told))
             self.attention.forget(crossed)

@@ -107,10 +107,7 @@ class AnswersGiven:
 
     @property
     def masked(self) -> bool:
-        return any(
-            each.noise_db_hl is not None and each.presentation.purpose != Purpose.CATCH
-            for each in self.all
-        )
+        return any(each.noise_db_hl is not None for each in self.all)
 
     def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
         """Return the least and the most noise with tones for these purposes, by frequency."""

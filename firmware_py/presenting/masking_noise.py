@@ -48,7 +48,8 @@ class MaskingNoise:
                 hz = presentation.frequency_hz
                 self.due = Mask(number, route.noise, hz, level_db_hl, why)
         elif self.due is not None:
-            self.due = replace(self.due, number=number) if self._masker.can_mask else None
+            goes_on = self._masker.can_mask and self.due.route == route.noise
+            self.due = replace(self.due, number=number) if goes_on else None
         played, self._plays = self._plays, self.due is not None
         self.changed = _sound(before) != _sound(self.due)
         if self.due is not None:

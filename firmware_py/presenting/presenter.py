@@ -112,8 +112,6 @@ class Presenter:
         self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
     ) -> list[Action]:
         """Begin the next presentation; `since_us`: the board's time of the answer before."""
-        if route != self.trial.route:
-            self.noise.due = None
         number = self.trial.number + 1
         self.trial = Trial(number, route, presentation)
         # A late answer is followed by a pause as any other.
@@ -143,7 +141,7 @@ class Presenter:
     def fall_silent(self, state: str) -> events.Silence:
         """Give up what is under way: for ever (`FINISHED`), or until `begin` (`PAUSE_BEFORE`)."""
         self.state = state
-        self.times.onset_us = self.noise.due = None
+        self.noise.due = None
         return self._silence()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
@@ -220,7 +218,7 @@ class Presenter:
     def _tone_ended(self, now_us: int, number: int, offset_us: int, cut: bool) -> list[Action]:
         if self.trial.is_catch:
             # The tone before may have gone on after its answer.
-            if self.times.onset_us is not None and offset_us > self.times.pause_since_us:
+            if self.times.onset_us is not None:
                 self.times.pause_since_us = offset_us
                 self.times.onset_us = max(
                     self.times.onset_us, offset_us + self.pace.pause_us(self.trial.number)
@@ -277,16 +275,15 @@ class Presenter:
         if not self.board_ready:
             return []
         self.board_ready = False
-        self.noise.note_silence()  # the board falls silent by itself
         return [tells.BoardLostTold(why)]
 
     def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
         self.board_ready = True
         self.silent_time.shake()
-        self.noise.note_silence()
+        self.noise.note_silence()  # the board fell silent by itself
         self._masker.can_mask = can_mask
         told = tells.BoardReadyTold()
-        whole = tone_known and not (self._doubted or self.trial.is_catch) and self.noise.due is None
+        whole = tone_known and not self._doubted and self.noise.due is None
         self._doubted = False
         if self.state in (STARTING, LISTENING, LATE) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()

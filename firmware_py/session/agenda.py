@@ -44,9 +44,7 @@ class SessionState:
         hearing, wanted = self.cross_hearing, list[Again]()
         if hearing.bone.under_way:
             return [], None
-        bone_is_over = hearing.bone.next_route() is None
-        routes = [route for route in hearing.ears if bone_is_over or not route.by_bone]
-        for route in sorted(routes, key=lambda route: not route.by_bone):
+        for route in sorted(hearing.ears, key=lambda route: not route.by_bone):
             again = hearing.to_ask_again(route)
             if again is not None and again.forgotten:
                 return wanted, again

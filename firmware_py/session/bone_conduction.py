@@ -112,7 +112,7 @@ class BoneConduction:
         own_answers = without(ear.evidence.tones, suspects)
         not_heard, log_evidence = ear.would_tell(by_air, own_answers)
         # The less likely they are by what air tells, the more it was this ear that answered.
-        share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * min(exp(log_evidence), 1.0))
+        share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * exp(log_evidence))
         return bone_prior.other_side(self.without_noise[route].curves).or_else(not_heard, share)
 
     def of(self, ear: str) -> "EarTest | None":

@@ -346,6 +346,14 @@ def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str
         assert instrument.calls == IDENTITY * 2
 
 
+def test_of_a_line_that_was_cut_off_nothing_is_left() -> None:
+    _, console = connect()
+    console.receive("*IDN?ë".encode()[:-1])
+    console.forget_line()
+
+    assert console.receive(b"*IDN?\r") == ["identify"]
+
+
 def test_however_much_comes_without_an_end_little_is_kept() -> None:
     _, console = connect()
     tracemalloc.start()

@@ -102,6 +102,17 @@ def test_exactly_as_many_as_are_kept_are_no_overflow_and_a_read_one_makes_room()
     assert errors.next() == NO_ERROR
 
 
+@pytest.mark.parametrize(("of_line", "kept"), [(True, 2), (False, 1)])
+def test_the_same_error_is_kept_for_each_line_and_once_of_the_device(
+    of_line: bool, kept: int
+) -> None:
+    errors = ErrorQueue()
+    for _ in range(2):
+        errors.add(ConsoleError(1, "x"), of_line=of_line)
+
+    assert [errors.next() for _ in range(3)].count('1,"x"') == kept
+
+
 @pytest.mark.parametrize(
     ("value", "written"),
     [

@@ -3,6 +3,8 @@
 import hmac
 import io
 import tomllib
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -172,6 +174,8 @@ def test_wrong_ones_cost_twice_as_much_every_time_up_to_a_limit() -> None:
         clock.s += 0.5
 
     assert delays_s == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *[DELAY_S_MAX] * 3]
+    many: Any = SimpleNamespace(count=lambda: 5000)
+    assert "looked at in 600 s" in refusal_of(PinLock(STORED, clock, many), PIN)
     lock.enter(PIN)
     assert lock.state == UNLOCKED
     refusal_of(lock, "0000")

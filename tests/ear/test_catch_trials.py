@@ -15,6 +15,7 @@ from firmware_py.ear.catch_trials import (
 )
 from firmware_py.presenting.presenter import LATE, PAUSE_BEFORE
 from firmware_py.terms import events
+from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.settings import CONDUCTS, Settings
 from tests.budget import quick
@@ -94,6 +95,8 @@ def test_an_unsure_silence_is_half_a_false_alarm(
     counts = {"alarms": sure + unsure, "catches": len(answers)}
     said = reason(Code.FALSE_ALARMS_UNSURE, **counts, unsure=unsure)
     assert trials.alarms() == (said if unsure else reason(Code.FALSE_ALARMS, **counts))
+    trials.forget([Observation(SILENCE, answer, NO_COVER) for answer in answers])
+    assert (trials.count, trials.false_alarms, trials.unsure_alarms) == (0, 0, 0)
 
 
 def test_a_brisk_test_has_none_while_the_listener_is_believed_and_eight_at_most() -> None:

@@ -71,6 +71,7 @@ def test_what_can_just_be_reached_is_played_even_if_it_is_no_whole_step(
 ) -> None:
     levels = Levels(Route("left"), Settings(level_step_db=5.0), lambda *_: 97.0)
     levels.note_tone(Presentation(Purpose.MEASURE, 1000, 90.0))
+    levels.lower_limit(1000, 99.0)  # it is lower already
     assert levels.tone(Purpose.MEASURE, 1000, asked_db_hl).level_db_hl == level_db_hl
 
 
@@ -112,6 +113,7 @@ def test_after_the_other_route_a_tone_rises_from_the_quieter_of_both_tones_befor
 
     for frequency_hz, level_db_hl in ((500.0, 25.0), (3000.0, 60.0)):
         levels.note_tone(tone(frequency_hz, level_db_hl))
+    levels.note_tone(Presentation(Purpose.CATCH, 500.0, 0.0))
     assert levels.ceiling_db_hl(500.0) == 80.0, "from the tone before"
     levels.note_beside(tone(500.0, 33.0))
     levels.note_beside(Presentation(Purpose.CATCH, 500.0, 0.0))

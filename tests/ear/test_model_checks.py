@@ -22,7 +22,7 @@ from firmware_py.ear.model_checks import (
     tones_away,
 )
 from firmware_py.inference.model import Hyperparameters
-from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import SessionResult
@@ -131,6 +131,26 @@ def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> No
     assert tones_away([0.66] * 5) == [], "1.7 together"
     assert tones_away([0.64] * 5) == [0, 1, 2, 3, 4], "1.8"
     assert tones_away([0.72, *[0.4] * 4, 0.68]) == [1, 2, 3, 4, 5], "0.28, and 0.32 at the end"
+    longer = [0.695, *[0.64] * 5]  # the last five, 1.745 before them
+    assert tones_away(longer) == tones_away(longer[::-1]) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_clear_tone_that_is_missed_is_asked_once_more_and_then_others() -> None:
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 60.0))
+    estimator = SimpleNamespace(hyperparameters=Hyperparameters(None, None, 2.0))
+    found = [
+        SimpleNamespace(frequency_hz=f, high_db_hl=40.0, mark=Outcome.MEASURED)
+        for f in (1000.0, 2000.0)
+    ]
+    audiogram = SimpleNamespace(levels=levels, estimator=estimator, estimates=lambda: found)
+    attention, asked_hz = Attention(cast(Any, audiogram)), []
+    while (tone := attention.next_check(5)) is not None:
+        asked_hz.append(tone[0])
+        heard = tone[0] == 2000.0
+        attention.take_check(Observation(Presentation(Purpose.MEASURE, *tone), heard, NO_COVER))
+
+    assert asked_hz == [1000.0, 1000.0, 2000.0, 2000.0, 2000.0]
 
 
 def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") -> SessionResult:

@@ -11,12 +11,14 @@ import pytest
 from device.simulator.listener import Tone
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.objective import BITS
+from firmware_py.ear.objective import BITS, Objective
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
+from firmware_py.inference.estimator import Stimulus
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.session.ear_result import result_of
 from firmware_py.terms.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
+from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.terms.settings import Settings
 from tests.budget import quick
@@ -94,6 +96,52 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
     assert BITS.choose(driver.left.estimator).information_bits <= 0.5
     assert is_short_of(short, 1.0)
     assert driver.ear("left")["tones"] < 65
+
+
+ONE_OF_TWO = (True, False)
+TELLS_HALF_A_BIT = reason(Code.NEXT_ANSWER_TELLS, information_bits=0.5)
+
+
+@pytest.mark.parametrize(
+    ("heard", "tones", "least_bits", "bits", "why"),
+    [
+        (ONE_OF_TWO, 13, 0.5, 0.51, None),
+        (ONE_OF_TWO, 13, 0.5, 0.5, TELLS_HALF_A_BIT),
+        (ONE_OF_TWO, 13, 0.0, 0.0, None),  # nothing was set
+        (ONE_OF_TWO, 14, 0.0, 0.5, reason(Code.CAP_KEPT, tones_max=20, tones=14, kept=6)),
+        (ONE_OF_TWO, 15, 0.0, 0.5, reason(Code.CAP_TOO_FEW, tones_max=20, tones=15, left=5)),
+        ((False,), 19, 0.0, 0.5, None),
+        ((False,), 20, 0.0, 0.5, reason(Code.NO_RESPONSE, limit_db_hl=100.0)),
+        ((True,), 19, 0.0, 0.5, None),
+        ((True,), 20, 0.0, 0.5, reason(Code.ALL_HEARD, floor_db_hl=-10.0)),
+    ],
+)  # fmt: skip
+def test_what_ends_an_ear_whose_bands_are_wide(
+    heard: tuple[bool, ...], tones: int, least_bits: float, bits: float, why: Reason | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Of so many tones, all heard, none, or one and not another; the next answer tells `bits`."""
+    monkeypatch.setattr(Objective, "choose", lambda *_: Stimulus(1000.0, 40.0, bits))
+    # No more than there are beside the retest's.
+    values = {"conduct": "clinical", "tones_max": 20, "tones_min": 1 if tones < 14 else 20}
+    settings = Settings.from_record({**values, "stop_information_bits": least_bits})
+    ear = familiar(EarTest(Route("left"), settings))
+    for each in heard:
+        take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 40.0), each)
+    ear.catch_trials.count = 3
+    ear.tally.tones = tones
+    ear.tally.heard = tones if all(heard) else ear.tally.heard
+    stop = ear.rule.judge()
+
+    assert (None if stop is None else stop.why[0]) == why
+
+
+def test_tones_that_are_allowed_come_on_top_of_all_that_were_asked() -> None:
+    ear: Any = EarTest(Route("left"), Settings(ears="left", tones_max=20))
+    ear.tally.tones, ear.rule.cap = 25, reason(Code.CAP, tones_max=20)
+    ear.rule.allow(3)
+
+    assert (ear.rule.tones_left, ear.rule.cap) == (3, None)
 
 
 @pytest.mark.parametrize("retest", [True, False])

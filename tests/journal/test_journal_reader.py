@@ -18,6 +18,7 @@ from firmware_py.journal import (
     JournalUnstartedError,
     Recovered,
     is_recovery_note,
+    is_unbroken,
     read_journal,
 )
 from firmware_py.journal.records import (
@@ -185,9 +186,15 @@ def test_a_line_of_sixteen_megabytes_takes_little_memory(tmp_path: Path, sample:
     assert peak_bytes < 1_000_000
 
 
-def test_what_is_longer_than_any_journal_is_not_read(tmp_path: Path, sample: bytes) -> None:
+def test_what_is_longer_than_any_journal_is_not_read(
+    tmp_path: Path, sample: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "bomb.jsonl"
     path.write_bytes(sample)
+    with monkeypatch.context() as shorter:
+        shorter.setattr("firmware_py.journal.reader.JOURNAL_BYTES_MAX", len(sample) - 1)
+        assert not is_unbroken(path)
+    assert is_unbroken(path)
     os.truncate(path, 10**12)
 
     with pytest.raises(JournalReadError, match="has 1000000000000 bytes; a journal has at most "):

@@ -308,6 +308,21 @@ def test_a_full_journal_is_named_stays_readable_and_is_not_gone_on_with(
         JournalWriter.resume(PATH, disk=disk)
 
 
+def test_a_journal_may_become_as_long_as_is_allowed_and_is_gone_on_with_while_a_write_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second one is as long as the first, which is the limit."""
+    disk, at = SimulatedDisk(), "firmware_py.journal.{}.JOURNAL_BYTES_MAX".format
+    for name in ("one", "other"):
+        path = PATH.with_name(name)
+        with JournalWriter.create(path, {}, disk=disk) as writer:
+            writer.append(NOTE)
+        longest = read_journal(path, disk=disk).good_bytes
+        monkeypatch.setattr(at("writer"), longest)
+        monkeypatch.setattr(at("recovery"), longest + UNSYNCED_BYTES_MAX)
+        JournalWriter.resume(path, disk=disk)[0].close()
+
+
 def test_a_thousand_torn_ends_at_one_place_are_kept_and_no_more() -> None:
     disk = SimulatedDisk()
     JournalWriter.create(PATH, {}, disk=disk).close()

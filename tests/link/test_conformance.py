@@ -418,6 +418,9 @@ def test_what_cuts_a_tone_ends_noise(desk: Desk, ending: str) -> None:
 def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(
     desk: Desk, word: str
 ) -> None:
+    desk.tone(n=9)
+    desk.now_us += HOST_SILENCE_US
+    assert desk.tone() == OK, "the tone before had none"
     desk.ask("mask", **MASK)
     desk.now_us += HOST_SILENCE_US
     assert desk.tone() == desk.tone() == error("noise")

@@ -1,6 +1,7 @@
 """What a test may take of the disk, held against the journals of real sessions."""
 
 import json
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,7 @@ from firmware_py.platform.room_on_disk import (
     of_tuning,
 )
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.terms.settings import AIR_AND_BONE, CLINICAL, Settings
+from firmware_py.terms.settings import AIR_AND_BONE, BOTH, CLINICAL, Settings
 from tests.budget import quick
 from tests.firmware.whole_sessions import a_listener, finish_and_place
 from tests.journal.simulated_disk import SimulatedDisk
@@ -85,6 +86,9 @@ def test_what_goes_on_by_itself_after_a_minute_has_a_presentation_a_second() -> 
     """A minute for which ear is which, three of checks; 40 tones, 26 more, 40 anew twice."""
     settings = Settings(ears="left", catch_rate=0.0, tones_max=40)
     assert presentations_max(settings) == 60 + 3 * 60 + 40 + 26 + 2 * 40
+    by_bone, again = replace(settings, ears=BOTH, routes=AIR_AND_BONE), 2 * 20 + 20
+    # Of each ear, what is asked again with noise is 20 tones: by air once more, when bone is known.
+    assert presentations_max(by_bone) == 60 + 2 * (2 * (3 * 60 + 40 + 26 + 2 * 40) + again)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("golden/*.journal")))

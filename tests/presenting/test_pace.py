@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, t, truncexpon
 
+from firmware_py.presenting.answers_given import Answered, AnswersGiven
 from firmware_py.presenting.pace import (
     FIRST_LATE_US,
     LATE_MS_MAX,
@@ -14,6 +15,9 @@ from firmware_py.presenting.pace import (
     WINDOW_MS_MAX,
     Pace,
 )
+from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import CONDUCTS, Settings
 from tests.budget import quick
 
@@ -214,3 +218,28 @@ def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(con
 
     assert pace.trial_time.answered_s == pytest.approx(pace.pause_s + pace.response_s)
     assert pace.trial_time.silent_s == pytest.approx(pace.pause_s + 1e-6 * pace.window_us)
+
+
+LEFT = Route("left")
+
+
+def given_answers(*each: tuple[int, int, float | None]) -> AnswersGiven:
+    """Answers of the left ear at 1 kHz: their numbers, seconds, and the noise beside them."""
+    given, tone = AnswersGiven(), Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    given.all += [
+        Answered(LEFT, tone, noise_db_hl, number, True, 1_000_000 * known_s, None, False)
+        for number, known_s, noise_db_hl in each
+    ]
+    return given
+
+
+def test_the_time_of_a_presentation_is_from_an_answer_to_the_next_number() -> None:
+    """What another ear, or a check, was asked between two answers is none of theirs."""
+    assert given_answers((1, 1, None), (2, 4, None), (9, 90, None)).trial_s(LEFT) == 3.0
+
+
+def test_the_noise_of_a_threshold_is_told_from_the_least_to_the_most() -> None:
+    given = given_answers((1, 1, None), (2, 4, 60.0), (3, 7, 75.0), (4, 9, 65.0))
+
+    assert given.noise_at(LEFT, [Purpose.MEASURE]) == {1000: (60.0, 75.0)}
+    assert given.noise_at(LEFT, [Purpose.CONFIRM]) == {}

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
 from firmware_py.presenting import presenter
-from firmware_py.presenting.pace import Pace
 from firmware_py.terms import events, tells
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome, Why
 from firmware_py.terms.randomness import PAUSE_STREAM, uniform
@@ -326,12 +326,13 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
         assert replayed(driver.settings, driver.events) == driver.actions
 
 
-def test_after_a_late_press_there_is_a_whole_pause() -> None:
+@pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
+def test_after_a_late_press_there_is_a_whole_pause(button: int) -> None:
     """Or the next tone would begin as the button is still held. The board tells its time later."""
-    driver = at_the_first_onset(BRISK)
+    driver = at_the_first_onset(replace(BRISK, unsure_button=True))
     wait_out_the_pause(driver)
     late_us = driver.test.presenter.pace.late_us
-    press(driver, late_us)
+    press(driver, late_us, button)
 
     assert board_time(driver, late_us + 1) == []
     assert driver.test.state == presenter.PAUSE_BEFORE
@@ -401,9 +402,21 @@ def test_a_press_before_a_silence_after_a_silence_puts_it_off() -> None:
     assert silence_us(driver) == told_us - 1 + driver.settings.pause_ms_min * MS
 
 
-def test_another_noise_after_a_silence_has_a_pause_of_its_own() -> None:
+@pytest.mark.parametrize(
+    ("right_db_hl", "about"),
+    [
+        pytest.param(70.0, {}, id="at one ear"),
+        pytest.param(
+            math.inf, {"first_ear": "left", "confirm": "hughson-westlake"}, id="at a change of ear"
+        ),
+    ],
+)
+def test_another_noise_after_a_silence_has_a_pause_of_its_own(
+    right_db_hl: float, about: Any
+) -> None:
     """So its beginning, or its end, does not tell when the tone comes."""
-    driver = Driver(Settings(seed=3), two_ears(left=0.0, right=70.0), can_mask=True)
+    ears = two_ears(left=0.0, right=right_db_hl)
+    driver = Driver(Settings(seed=3, tones_max=30, **about), ears, can_mask=True)
     driver.run()
     noise: events.Mask | None = None
     before, waited, since_us, seen = None, False, 0, set()
@@ -474,7 +487,9 @@ def test_a_press_is_stray_only_where_a_tone_may_come() -> None:
 
 def at_a_silence(**about: Any) -> Driver:
     """In the first catch trial, after a tone that was answered: there is a pause before it."""
-    driver = Driver(Settings(conduct="clinical", ears="left", seed=1, **about), flat(25))
+    settings = Settings.from_record({"conduct": "clinical", "ears": "left", "seed": 1, **about})
+    # Who hears all has silences in a brisk test as well.
+    driver = Driver(settings, flat(25.0 if settings.conduct == "clinical" else -11.0))
     driver.run_to_catch()
     assert driver.tells("answer")[-1]["heard"]
     return driver
@@ -550,22 +565,36 @@ def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_la
     assert silence_us(driver) == begin_us + 70 * MS
 
 
-def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_press() -> None:
-    driver = at_a_silence()
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_press(
+    conduct: str,
+) -> None:
+    driver = at_a_silence(conduct=conduct)
+    late_us = driver.test.presenter.pace.late_us
     ear = driver.test.ears[Route("left")]
-    over_us = silence_us(driver) + LATEST_US
+    over_us = silence_us(driver) + late_us
     assert not isinstance(driver.actions[-2], events.Play), "it is silent"
     assert driver.test.state == presenter.LISTENING
-    assert driver.wait_until_us == driver.now_us + LATEST_US
+    assert driver.wait_until_us == driver.now_us + late_us
 
     stray = events.ButtonPressed(over_us + 1)
     assert answers(driver.feed(stray)) == [], "it is none in it, however soon it is told"
     assert driver.stray_presses == 1
-    assert driver.feed(events.TimePassed(), after_us=LATEST_US - 1) == []
+    assert driver.feed(events.TimePassed(), after_us=late_us - 1) == []
     assert driver.feed(events.TimePassed(), after_us=1)[0] == events.AskBoardTime()
     assert driver.feed(events.BoardTime(over_us)) == [events.Wait(driver.now_us + 1)]
     assert answers(driver.feed(events.BoardTime(over_us + 1))) == [False]
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 0)
+
+
+def test_a_silence_after_one_that_was_passed_begins_a_pause_after_its_end() -> None:
+    """However late the board tells that it is over."""
+    driver = at_a_silence(conduct="brisk")
+    pace = driver.test.presenter.pace
+    over_us = silence_us(driver) + pace.late_us
+
+    assert answers(driver.feed(events.BoardTime(over_us + S))) == [False]
+    assert silence_us(driver) == over_us + pace.pause_us(driver.test.number)
 
 
 def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
@@ -749,6 +778,10 @@ def test_a_tone_of_a_board_that_was_not_believed_comes_again(
     driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=True))
     assert driver.run_to_tone().number == 1
+    driver.step()
+    driver.feed(events.BoardLost())
+    driver.feed(events.BoardReady(tone_known=True))
+    assert driver.test.state == presenter.LISTENING, "it is believed again"
 
 
 def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
@@ -771,14 +804,17 @@ def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
     )
     driver = Driver(settings)
     driver.run_to_onset()
+    driver.run_to_onset()
+    answered = len(driver.tells("answer"))
     disturb(driver)
-    late_us = Pace(settings).late_us
+    late_us = driver.test.presenter.pace.late_us
     driver.feed(events.TimePassed(), after_us=late_us - 10 * MS)
     assert driver.test.state == presenter.PAUSE_BEFORE
 
     driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
     assert driver.test.state == presenter.PAUSE_BEFORE
-    assert driver.tells("answer") == []
+    assert len(driver.tells("answer")) == answered
+    assert driver.test.presenter.silent_time.take() is not True, "nor one in silence"
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:

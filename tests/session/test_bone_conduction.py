@@ -183,6 +183,7 @@ def test_a_vibrator_that_was_held_to_another_head_is_asked_for(by: str) -> None:
     assert placings(test)[-1] == ("place-vibrator", "left")
     assert not any(isinstance(action, events.Play) for action in told)
     assert check_of(test.test) == "placing"
+    test.feed(events.Continued(), 1_000_000)
     assert test.test.ears[LEFT].listening.equipment_heard_by == by
     test.feed(PAUSED_ANEW, 1)
     test.feed(events.Continued(), 1_000_000)

@@ -7,6 +7,7 @@ import pytest
 from firmware_py.ear.belief import give
 from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.session.boards import Boards
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.terms.route import Route
@@ -32,8 +33,10 @@ from tests.session.driver import (
     ("first", "second"), quick_rows([("left", "right"), ("right", "left")], ("left", "right"))
 )
 def test_the_ear_named_first_is_finished_before_the_other_begins(first: str, second: str) -> None:
-    driver = run_to_end(Settings(first_ear=first), two_ears(**{first: 60.0, second: 20.0}))
+    driver = run_to_end(Settings(first_ear=first), two_ears(**{first: 0.0, second: 20.0}))
+    began = [driver.tells("tone", ear=ear, purpose=Purpose.FAMILIARISE) for ear in (first, second)]
 
+    assert [tones[0]["level_db_hl"] for tones in began] == [40.0, 40.0], "both rise from nothing"
     assert driver.tells("ear") == [{"ear": first}, {"ear": second}]
     assert [about["ear"] for about in driver.tells("ear-over")] == [first, second]
     assert [found["ear"] for found in driver.result["ears"]] == [first, second]
@@ -208,3 +211,12 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
 
     assert looked > 3
     assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"
+
+
+def test_ten_tone_generators_of_an_ear_are_told_and_no_more() -> None:
+    boards, left = Boards(), Route("left")
+    for serial in range(12):
+        boards.now = f"pico {serial}"
+        boards.take_answer(left)
+
+    assert boards.of(left) == tuple(f"pico {serial}" for serial in range(10))

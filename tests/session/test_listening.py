@@ -22,7 +22,7 @@ from firmware_py.session.ear_result import result_of, verdict_of
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Outcome, Purpose, Verdict, Why
-from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
+from firmware_py.terms.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.terms.reasons import Code, as_json, reason
 from firmware_py.terms.record_checks import object_of
 from firmware_py.terms.results import EarResult
@@ -193,10 +193,10 @@ def test_by_bone_it_is_the_vibrator_that_is_to_be_looked_after() -> None:
 
     changed = story_reason(Suspicion(Story.CHANGED, 1.0, 9), [], silent.route)
 
-    assert [each.code for each in (who, nothing, left, changed)] == [
+    assert [each.code for each in (who, nothing, left)] == [
         Code.WHO_HEARS_BONE, Code.NOTHING_HEARD_BONE, Code.FELL_SILENT_SINCE_BONE,
-        Code.ANOTHER_LISTENER_BONE,
     ]  # fmt: skip
+    assert changed == reason(Code.ANOTHER_LISTENER_BONE, began=10), "the first after nine"
     assert gone.listening.last_why == (left,)
 
 
@@ -230,9 +230,17 @@ def test_an_ear_that_heard_nothing_could_not_be_tested_unless_somebody_heard_its
     assert (driver.result["remarks"] == [HEARD_BY_OPERATOR]) == heard
 
 
-def listening_to(answers: list[bool], **believed: Any) -> Listening:
+def test_who_never_answered_is_said_unless_the_earphones_of_both_ears_were_heard() -> None:
+    driver = to_question(NeverPresses(), first_ear="left")
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    driver.run()
+
+    assert driver.result["remarks"] == [HEARD_BY_OPERATOR, {"code": "never-answered"}]
+
+
+def listening_to(answers: list[bool], level_db_hl: float = 60.0, **believed: Any) -> Listening:
     """The checks of an ear with these answers; `believed`: by its estimator."""
-    tone = Presentation(Purpose.MEASURE, 1000.0, 60.0)
+    tone = Presentation(Purpose.MEASURE, 1000.0, level_db_hl)
     belief: Any = SimpleNamespace(
         evidence=Evidence(tuple(Observation(tone, heard, NO_COVER) for heard in answers)),
         estimator=SimpleNamespace(**believed), suppose=lambda _rest, _ask: 0.0,
@@ -253,6 +261,30 @@ def test_from_4_to_14_silences_are_a_late_start_if_odds_are_better_than_one_in_5
     """`odds`: so much more probable are the others alone than all answers are."""
     listening = listening_to([False] * silent + [True] * 9, log_evidence=-math.log(odds))
     assert len(listening.late_start()) == silent * is_late
+
+
+def test_the_first_press_of_a_late_start_may_be_an_accident() -> None:
+    answers = [False] * 4 + [True] + [False] * 4 + [True] * 9
+    assert len(listening_to(answers, log_evidence=-150.0).late_start()) == 9
+
+
+@pytest.mark.parametrize(("heard_db_hl", "asked_db_hl"), [(20.0, 40.0), (60.0, 60.0)])
+def test_a_check_is_as_loud_as_the_first_tone_or_as_what_was_heard(
+    heard_db_hl: float, asked_db_hl: float
+) -> None:
+    listening = listening_to([True] * 5 + [False] * 9, heard_db_hl)
+    listening.begin(Suspicion(Story.SILENT, 0.99, 5))
+    assert listening.check.level_db_hl == asked_db_hl
+
+
+@pytest.mark.parametrize(("in_silence", "passed"), [(False, True), (None, False), (True, False)])
+def test_a_check_of_presses_is_passed_by_who_was_still_in_its_silence(
+    in_silence: bool | None, passed: bool
+) -> None:
+    listening = listening_to([True] * 9)
+    listening.begin(Suspicion(Story.PRESSING, 0.99, 0))
+    assert not listening.check.take_answer(SILENCE, in_silence)
+    assert listening.check.take_answer(Presentation(Purpose.CHECK, 1000.0, 60.0), True) == passed
 
 
 @pytest.mark.parametrize(("since", "checked"), [(12, True), (13, False)])

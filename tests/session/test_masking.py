@@ -269,11 +269,12 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
 def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
     """Nor is it judged with masking off, as was asked for."""
     alone = measure(ASYMMETRIC, masking="off", ears="left")
-    good = measure(head(10.0, 20.0), ears="left")
+    good, deaf = measure(head(10.0, 20.0), ears="left"), measure(head(999.0, 999.0), ears="left")
 
     assert set(marks(alone, "left").values()) == {None}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
     assert good.result["remarks"] == []
+    assert set(marks(deaf, "left").values()) == {MaskingMark.NOT_MASKED}, "no ear heard anything"
 
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
@@ -419,6 +420,20 @@ def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
     assert plateau.over
 
 
+def test_each_check_may_be_missed_once() -> None:
+    plateau = Plateau()
+    for frequency_hz in (500, 6000):
+        plateau.due = Check(frequency_hz, 60.0, 70.0, 50.0)
+        for heard in (False, True):
+            plateau.take_answer(heard, with_noise=True)
+    assert plateau.missed is None
+
+
+def test_where_no_check_is_within_reach_it_is_the_lowest_that_is_possible() -> None:
+    checks = {f: Check(f, 60.0, 70.0, 50.0) for f in (4000, 8000)}
+    assert Plateau().choose([250, *checks], checks) == checks[4000]
+
+
 # The noise in time
 
 
@@ -450,10 +465,14 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
 
 
 def test_a_silence_among_masked_tones_has_their_noise() -> None:
-    """Or it would be known for a silence by that."""
-    driver = measure(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
-    catches = {about["number"] for about in driver.tells("catch", ear="left")}
+    """Or it would be known for a silence by that; but one in the ear that had it has none."""
+    about = {"conduct": "clinical", "catch_rate": 0.3, "confirm": "hughson-westlake", "seed": 3}
+    driver = measure(ASYMMETRIC, **about)
+    catches, of_right = (
+        {told["number"] for told in driver.tells("catch", ear=ear)} for ear in ("left", "right")
+    )
     of_catches = [noise for noise in noises(driver) if noise.number in catches]
+    assert of_right.isdisjoint(noise.number for noise in noises(driver))
 
     assert len(of_catches) >= 4
     for noise in of_catches:
@@ -481,6 +500,7 @@ def test_noise_ends_with_its_tone_and_comes_again_with_it(
     driver.forget()
 
     assert mask is not None
+    assert driver.test.presenter.noise.due == (mask if back is not None else None)
     if not isinstance(gone, events.BoardLost):
         assert isinstance(told[0], events.Silence)
         assert driver.board.noise is None
@@ -511,7 +531,7 @@ def test_another_board_without_noise_is_sent_none_for_a_silence_either() -> None
     driver.forget()
     told = driver.feed(events.BoardReady(False, can_mask=False))
     assert driver.test.presenter.trial.is_catch
-    assert [each for each in told if isinstance(each, events.Mask)] == []
+    assert [each for each in told if isinstance(each, events.Mask | events.Unmask)] == []
 
 
 def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
@@ -523,6 +543,7 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
             assert unmask == events.Unmask()
             assert isinstance(told, UnmaskedTold)
             assert told.why == reason(Code.NOISE_REFUSED, told="limit")
+            assert driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="again")) == []
 
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
@@ -583,6 +604,12 @@ def test_no_noise_is_left_where_none_is_due() -> None:
 
     assert ears_with_noise == {"right", "left"}
     assert driver.board.noise is None
+    plays = False
+    for action in driver.actions:
+        assert plays or not isinstance(action, events.Unmask), "it has ended already"
+        plays = isinstance(action, events.Mask) or (
+            plays and not isinstance(action, events.Silence | events.Unmask)
+        )
 
 
 def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(

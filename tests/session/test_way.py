@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import pytest
 
@@ -10,15 +10,17 @@ from firmware_py.ear.course import next_presentation, take_answer
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.session import cross_hearing
+from firmware_py.session.agenda import SessionState
 from firmware_py.session.bone_conduction import BoneConduction
 from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
 from firmware_py.session.cross_hearing import CrossHearing
-from firmware_py.session.masking import Earphones
-from firmware_py.session.way import Skull, Verdict
+from firmware_py.session.masking import Earphones, Threshold
+from firmware_py.session.way import Again, Skull, Verdict
 from firmware_py.terms import route as routes
-from firmware_py.terms.outcomes import MaskingMark, Outcome
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.terms.person import UNKNOWN
+from firmware_py.terms.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.terms.route import BONE, BY_AIR, EARS, THRESHOLD, Route
 from firmware_py.terms.settings import Settings
 
@@ -98,7 +100,7 @@ def test_bone_10_db_better_than_usual_may_be_the_other_ears(
     assert way.explains_both(found) == either
 
 
-@pytest.mark.parametrize(("better_db_hl", "poorer"), [(40.5, False), (39.5, True)])
+@pytest.mark.parametrize(("better_db_hl", "poorer"), [(40.1, False), (40.0, True)])
 def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
     better_db_hl: float, poorer: bool
 ) -> None:
@@ -115,3 +117,121 @@ def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
 
     assert bone.is_poorer(Route("left", BONE)) == poorer
     assert not bone.is_poorer(Route("right", BONE))
+
+
+def beside(outcome: Outcome) -> Air:
+    """The way to a left ear, of which the right one is over with this outcome."""
+    skull = skull_of(BY_AIR.transducer)
+    right = skull.ears[Route("right")]
+    right.due, right.outcome = None, outcome
+    return Air(skull, Route("left"))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "known"), [(Outcome.MEASURED, True), (Outcome.UNRELIABLE, False)]
+)
+def test_an_ear_whose_answers_mean_nothing_is_not_known(outcome: Outcome, known: bool) -> None:
+    assert (beside(outcome).skull.other(Route("left"), 1000.0) is not None) == known
+
+
+def test_a_tone_that_thresholds_rest_on_needs_noise_and_a_check_of_the_listener_does_not() -> None:
+    way = beside(Outcome.MEASURED)
+    loud = {each: way.needed_cover(Presentation(each, 1000.0, 100.0)) for each in Purpose}
+
+    assert [each for each, cover in loud.items() if cover != NO_COVER] == [
+        Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST, Purpose.CONFIRM,
+    ]  # fmt: skip
+
+
+LEFT_BONE: Final = Route("left", BONE)
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome", "asks"),
+    [
+        (4, Outcome.MEASURED, True),
+        (5, Outcome.MEASURED, False),
+        (0, Outcome.UNRELIABLE, False),
+    ],
+)
+def test_behind_noise_an_ear_is_asked_that_means_something_while_two_answers_more_fit(
+    monkeypatch: pytest.MonkeyPatch, answers: int, outcome: Outcome, asks: bool
+) -> None:
+    monkeypatch.setattr(Bone, "cover_of_check", lambda *_: Cover(70.0))
+    way = Bone(skull_of(BONE), LEFT_BONE)
+    way.ear.estimator = cast(Any, SimpleNamespace(trial_count=answers, max_trials=6))
+    way.ear.due, way.ear.outcome = None, outcome
+    tone = Presentation(Purpose.PLATEAU, 1000.0, 40.0)
+    way.want_behind_noise(Again(LEFT_BONE, behind_noise=(tone,)))
+
+    assert (way.next_check() is not None) == asks
+
+
+def test_behind_noise_nothing_is_asked_that_may_be_felt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bone, "cover_of_check", lambda *_: Cover(70.0))
+    monkeypatch.setattr(Bone, "uncertain_hz", lambda _: [250])
+    monkeypatch.setattr(Bone, "crossed_near", lambda *_: [])
+    way = Bone(skull_of(BONE), LEFT_BONE)
+    found = Estimate(250, Outcome.MEASURED, Outcome.MEASURED, 16.0, 2.0, 12.0, 20.0)
+    monkeypatch.setattr(way.ear.audiogram, "estimates", lambda: [found])
+    again = way.to_ask_again()
+
+    assert again is not None
+    assert [each.level_db_hl for each in again.behind_noise] == [24.0], "felt from 25 dB HL on"
+
+
+ANSWER: Final = Observation(Presentation(Purpose.MEASURE, 1000.0, 40.0), True, NO_COVER)
+
+
+def test_an_ear_by_bone_is_asked_again_before_one_by_air() -> None:
+    """The vibrator is still there."""
+    hearing: Any = SimpleNamespace(
+        ears=[Route("left"), LEFT_BONE], bone=SimpleNamespace(under_way=False),
+        to_ask_again=lambda route: Again(route, (ANSWER,)),
+    )  # fmt: skip
+    _, again = SessionState(Settings(), hearing, cast(Any, None)).asked_again
+
+    assert again == Again(LEFT_BONE, (ANSWER,))
+
+
+@pytest.mark.parametrize(
+    ("asked", "bone_known", "again"),
+    [(None, False, True), (False, False, False), (False, True, True), (True, True, False)],
+)
+def test_an_ear_by_air_is_asked_again_once_and_once_more_when_bone_is_known(
+    monkeypatch: pytest.MonkeyPatch, asked: bool | None, bone_known: bool, again: bool
+) -> None:
+    """`asked`: whether bone was known when it was asked again; None: it was not."""
+    monkeypatch.setattr(Air, "uncertain_hz", lambda _: [1000])
+    monkeypatch.setattr(Air, "crossed_near", lambda *_: [ANSWER])
+    monkeypatch.setattr(BoneConduction, "of", lambda *_: "known" if bone_known else None)
+    way = Air(skull_of(BY_AIR.transducer), Route("left"))
+    way.asked_again = asked
+
+    assert (way.to_ask_again() is not None) == again
+
+
+def test_no_air_bone_gap_above_60_db_is_reckoned_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Air says 80 dB HL and bone 0: enough noise is 75 dB, and the most is 80 behind such a gap."""
+    told = [SimpleNamespace(frequency_hz=1000.0, mean_db_hl=0.0)]
+    bone = SimpleNamespace(audiogram=SimpleNamespace(told_estimates=lambda: told))
+    monkeypatch.setattr(BoneConduction, "of", lambda *_: bone)
+    way = Air(skull_of(BY_AIR.transducer), Route("left"))
+    way.ear.estimator = cast(Any, SimpleNamespace(threshold=lambda _hz: ([80.0], [2.0])))
+    other = Threshold(60.0, 55.0, 65.0)
+
+    assert way.noise_db_hl(replace(ANSWER.presentation, level_db_hl=100.0), other) == 78.0
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_ear_begins_with_what_the_other_told_of_the_listener_and_takes_none_later(
+    begun: bool,
+) -> None:
+    way = Air(skull_of(BY_AIR.transducer), Route("left"))
+    right = way.skull.ears[Route("right")]
+    for ear in (right, way.ear) if begun else (right,):
+        take_answer(ear, ANSWER.presentation, True)
+    right.due, right.outcome = None, Outcome.MEASURED
+    way.let_begin()
+
+    assert (way.ear.evidence.listener is None) == begun

@@ -163,6 +163,7 @@ def test_without_a_word_it_goes_on_after_a_minute() -> None:
     run_to_first_ear(driver)
 
     assert 60 * S <= driver.now_us - asked_us < 65 * S
+    assert {*driver.levels("check")} == {40.0}, "the first was clear"
     assert len(driver.tells("continued")) == 1
     assert driver.run().which_ear == WhichEar.NOT_CONFIRMED
 

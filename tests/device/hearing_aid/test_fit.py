@@ -75,6 +75,7 @@ BAND, EAR, FIT = BandFit(1000.0, FLAT, 50.0, 100.0), plain_ear(), plain_fit()
         (FIT, "source", "x" * 2001, "allowed is a text that can be printed, 2000 characters"),
         (FIT, "uncertainty_db", (1.0,), "uncertainty_db is (1.0,); allowed are 4 numbers"),
         (FIT, "uncertainty_db", (0.0, NAN, 0.0, 0.0), "uncertainty_db of tilt_db is nan"),
+        (FIT, "uncertainty_db", (80.1, 0.0, 0.0, 0.0), "is 80.1; allowed are numbers from 0 to 80"),
     ],
 )
 def test_what_no_aid_may_get_is_refused(of: Any, field: str, value: Any, said: str) -> None:

@@ -192,12 +192,13 @@ def test_a_route_says_how_a_tone_comes(transducer: str) -> None:
 
 
 def test_swapped_earphones_swap_the_noise_and_not_the_vibrator() -> None:
-    truths = ears(0.0, math.inf)
-    someone = SimulatedListener(truths, lapse_rate=0.0, false_alarm_rate=0.0)
+    truths, head = ears(0.0, math.inf), Head(skull_attenuation_db=50.0)
+    someone = SimulatedListener(truths, lapse_rate=0.0, false_alarm_rate=0.0, head=head)
     noise = Noise("left", HZ, 80.0)
     assert answer_by_bone(someone, 45.0, noise)
     assert answer_by_bone(Worn(someone), 45.0, noise)
     assert answer_by_bone(Worn(someone, swapped=True), 45.0, noise) is None
+    assert answer_by_bone(Worn(someone, swapped=True), 45.0)
 
 
 @pytest.mark.parametrize(("via", "heard"), [(0, False), (1, True)])
