@@ -24,7 +24,7 @@ from firmware_py.platform.program import INTERRUPTED
 from firmware_py.terms.route import Route
 from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import Talk, history_path, is_pin
-from host_tools.commands.console.prompt import CommandCompleter, words_of
+from host_tools.commands.console.prompt import CommandCompleter, history, words_of
 from host_tools.devices.device_answers import CONSOLE_WANTED
 from host_tools.devices.patience import LONGEST_S, Wait
 from host_tools.devices.processes import ConsoleLine
@@ -481,3 +481,11 @@ def test_an_identifier_of_any_script_reaches_the_firmware_as_it_was_typed(
 def test_a_line_with_a_pin_is_known(line: str) -> None:
     assert is_pin(line)
     assert not is_pin(line.replace("PIN", "PIN?").replace("pin", "pin?").replace("Pin", "Pin?"))
+
+
+def test_the_history_has_no_pin_and_nothing_of_a_person(tmp_path: Path) -> None:
+    kept = history(tmp_path / "gp-pta" / "history", is_pin)
+    for line in ("SESS:NEW left", f"SYST:PIN {PIN}", "SESS:NEW left, ID=j-12, AGE=61"):
+        kept.append_string(line)
+
+    assert [*kept.load_history_strings()] == ["SESS:NEW left"]
