@@ -36,6 +36,7 @@ OF_PAGES: Final = (
 )  # fmt: skip
 FOUND, NOT_FOUND, NO_TESTS = "found", "not found", "no tests"
 USAGE: Final = 4
+NO_CONFTEST: Final = "ImportError while loading conftest"
 OUTCOMES: Final = {0: NOT_FOUND, 1: FOUND, 2: FOUND, 3: FOUND, 5: NO_TESTS}
 
 
@@ -93,6 +94,8 @@ def _run(tests: Sequence[str], options: Sequence[str]) -> tuple[str, str]:
             os.killpg(process.pid, signal.SIGKILL)
             return FOUND, "it hangs"
     lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if process.returncode == USAGE and NO_CONFTEST in said:
+        return FOUND, "no test can be collected"
     if process.returncode == USAGE:
         raise SystemExit(f"pytest could not be run as it was asked to: {said[-500:]}")
     return OUTCOMES[process.returncode], lines[0] if lines else said.strip().rpartition("\n")[2]
