@@ -6,12 +6,12 @@ from functools import cache
 from firmware_py.console.wording import readable
 from firmware_py.paper.blocks import Block, Section, Table, is_to_type, section
 from firmware_py.paper.head import JudgedEar, verdict_blocks
-from firmware_py.terms.words import SENTENCES, Language, english_beside
+from firmware_py.terms.words import SENTENCES, Language, english_of
 
 
 @cache
 def paper_sentences() -> Mapping[str, str]:
-    return english_beside(__file__)
+    return english_of("firmware_py.paper")
 
 
 @cache

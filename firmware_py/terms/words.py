@@ -7,7 +7,7 @@ journal. A row (`findings/rows.py`) is a reason that no journal has: JSON values
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any, Final
 
 from firmware_py.terms import reasons
@@ -18,16 +18,18 @@ LISTED: Final = ", "  # several of what `SEVERAL` does not name
 NOTHING: Final = "nothing"  # the key of the word for a text that is empty
 
 
-def english_beside(module: str) -> Mapping[str, str]:
-    """Return the sentences in `en.toml` beside a module's file.
+def english_of(package: str) -> Mapping[str, str]:
+    """Return the sentences in `en.toml` of a package.
 
     Not by `importlib.resources`: what that imports takes a device 1.5 MB.
     """
-    return tomllib.loads(Path(module).with_name("en.toml").read_text(encoding="utf-8"))
+    found = get_data(package, "en.toml")
+    assert found is not None, "packages are files"
+    return tomllib.loads(found.decode())
 
 
 # By codes, and by the words of `WORDS`; the parts in braces are filled in by `Language`.
-SENTENCES: Final = english_beside(__file__)
+SENTENCES: Final = english_of("firmware_py.terms")
 
 Said = Reason | Mapping[str, Any]  # a reason, or a row of a paper
 
