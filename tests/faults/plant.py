@@ -30,9 +30,7 @@ LONGEST_S: Final = 600.0  # tests that a fault makes hang have found it
 OF_KERNELS: Final = ("tests/inference", "tests/firmware/test_golden.py")
 OF_PAGES: Final = (
     "tests/host/commands/page", "tests/host/commands/report",
-    "tests/host/commands/sessions/test_people.py",
-    "tests/host/commands/sessions/test_people_in_a_browser.py",
-    "tests/host/drawings/test_symbols.py",
+    "tests/host/commands/sessions/test_people.py", "tests/host/drawings/test_symbols.py",
 )  # fmt: skip
 FOUND, NOT_FOUND, NO_TESTS = "found", "not found", "no tests"
 USAGE: Final = 4
