@@ -45,7 +45,7 @@ class ResponseTimes:
         if not told:
             return cls(0, None, None, None)
         first, middle, third = quartiles(told)
-        return cls(len(told), middle, *((first, third) if len(told) > 1 else (None, None)))
+        return cls(len(told), middle, first, third) if len(told) > 1 else cls(1, middle, None, None)
 
 
 def quartiles(numbers: Iterable[float]) -> tuple[float, float, float]:
