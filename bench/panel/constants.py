@@ -10,8 +10,8 @@ from bench.panel.changes import Change
 ROOT: Final = Path(__file__).parents[2]
 MODULES: Final = (
     "firmware_py/ear/*.py", "firmware_py/session/*.py", "firmware_py/presenting/pace.py",
-    "firmware_py/presenting/silent_time.py", "firmware_py/inference/enough.py",
-    "firmware_py/inference/stories.py",
+    "firmware_py/presenting/silent_time.py", "firmware_py/inference/between.py",
+    "firmware_py/inference/enough.py", "firmware_py/inference/stories.py",
 )  # fmt: skip
 STEP: Final = 0.1  # of what is no small whole number
 WHOLE_MAX: Final = 1000  # a larger one is a duration
@@ -20,7 +20,7 @@ LIKELY: Final = 0.8  # of a probability above this the rest is moved
 LEFT_OUT: Final = frozenset({
     "LEVEL_DIGITS", "SHARE_DIGITS", "ROUNDING_OCTAVES", "_QUADRATURE",
     "OF_EAR_MAX", "GRADES_DB_HL", "ROWS", "COLUMNS", "COUNTS", "SILENT_ROW", "PRESSING_ROW",
-    "_LOG_2PI",
+    "_LOG_2PI", "LOG_ODDS_MAX", "OWN_DB_PER_OCTAVE", "OWN_DB_MAX",
 })  # fmt: skip
 
 

@@ -32,6 +32,14 @@ def _without_story(name: str) -> tuple[Change, ...]:
     return (Change(f"{INFERENCE}.estimator", code),)
 
 
+def _without_otherwise(name: str) -> tuple[Change, ...]:
+    code = (
+        "_all = Explanations.all\n"
+        f"Explanations.all = lambda self: [e for e in _all(self) if e.story != {name!r}]"
+    )
+    return (Change(f"{EAR}.otherwise", code),)
+
+
 def _one_kind_of_listener(kinds: str) -> tuple[Change, ...]:
     code = f"import dataclasses\nPROFILES['default'] = dataclasses.replace(_DEFAULT, {kinds})"
     return (Change(f"{INFERENCE}.profiles", code),)
@@ -54,8 +62,8 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     **{
         name: _without_reason(name)
         for name in (
-            "bracket", "late-start", "without-attention", "retest", "clear-tone",
-            "last-tones-in-doubt",
+            "bracket", "late-start", "deciding", "still-in-place", "without-attention", "retest",
+            "clear-tone", "last-tones-in-doubt",
         )
     },
     "silence-due": (
@@ -74,6 +82,7 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "who-hears": _without_of_session("who_hears_before_bone", "who_hears"),
     # What is believed of the listener.
     **{f"story {name}": _without_story(name) for name in ("silent", "pressing", "unrelated")},
+    **{f"story {name}": _without_otherwise(name) for name in ("moved", "pitch", "cue", "rising")},
     "story changed": (
         Change(f"{EAR}.listening", "Listening.change_of = lambda self, answers: None"),
     ),
@@ -96,6 +105,9 @@ RULES: Final[Mapping[str, tuple[Change, ...]]] = {
     "strides": (Change(f"{EAR}.objective", "()", "STRIDES_DB"),),
     "settled frequencies": (
         Change(f"{EAR}.threshold_estimates", "ThresholdEstimates.settled_hz = lambda self: []"),
+    ),
+    "second answers": (
+        Change(f"{EAR}.bracketing", "Bracketing.second_tone = lambda self, again_hz=(): None"),
     ),
     "several silences below": (Change(f"{EAR}.marks", "1", "SILENT_BELOW_MIN"),),
     "answers against": (Change(f"{EAR}.marks", "1000", "AGAINST_TONES"),),

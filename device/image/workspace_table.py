@@ -18,7 +18,7 @@ from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.settings import Settings
 
 # What the firmware makes room for (`ear/ear.py`), and two others.
-SIZES: Final = (tones_that_count_max(Settings(), BY_AIR), 128, 1024)
+SIZES: Final = (tones_that_count_max(Settings(), BY_AIR), 256, 1024)
 
 
 def workspace_bytes(profile: str, max_trials: int) -> int:

@@ -39,6 +39,8 @@ HUMAN_AFTER_PRESS: Final = 0.09  # after a press the criterion is so much lower,
 
 TIRING_TONES: Final = 80  # about what a brisk test of both ears takes
 CLEAR_DB: Final = 10.0  # above the threshold: nobody who listens misses such a tone
+NEAR_DB: Final = 10.0  # about the threshold: a tone so close to it is faint
+PITCH_OCTAVES: Final = 0.5  # what is so close to the pitch of a tinnitus is taken for it
 UNEVEN_HZ: Final = (250.0, 8000.0)  # between them uneven noise goes from one value to the other
 
 _STANDARD_NORMAL: Final = NormalDist()
@@ -53,6 +55,7 @@ class Moment:
     criterion_db: float = 0.0  # the threshold is so much higher
     pressed: bool | None = None  # whatever is heard; None: it is heard or not
     response_noise_db: float | None = None  # at this frequency; None: the usual
+    pressed_unheard: float = 0.0  # share of the tones that are not heard and pressed all the same
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,50 @@ def accident(start: Start) -> Moments:
         if not missed and asked.number >= first and asked.above_db >= CLEAR_DB:
             missed.append(asked.number)
         return MISSED if asked.number in missed else USUAL
+
+    return moment
+
+
+def moved(start: Start) -> Moments:
+    """Return one whose earphone moves at a tone: poorer from there on, or until another.
+
+    Over some tones, if that is said, and at some frequencies only, as a leak is.
+    """
+    first, by_db, back, tones, low_hz, high_hz = start.values
+
+    def moment(asked: Asked) -> Moment:
+        if not (first <= asked.number < back and low_hz <= asked.frequency_hz <= high_hz):
+            return USUAL
+        return Moment(by_db * min((asked.number - first + 1) / tones, 1.0))
+
+    return moment
+
+
+def tinnitus(start: Start) -> Moments:
+    """Return one who takes a share of the unheard tones near a pitch for heard."""
+    pitch_hz, share = start.values
+    near = Moment(pressed_unheard=share)
+    return lambda asked: (
+        near if abs(math.log2(asked.frequency_hz / pitch_hz)) <= PITCH_OCTAVES else USUAL
+    )
+
+
+def cue(start: Start) -> Moments:
+    """Return one who presses at a share of the unheard tones: a lamp, or a hand, tells of them."""
+    (share,) = start.values
+    return lambda asked: Moment(pressed_unheard=share)
+
+
+def rising(start: Start) -> Moments:
+    """Return one who notices a faint tone only if it is fainter no more than that before."""
+    above_db: dict[int, float] = {}  # by number
+
+    def moment(asked: Asked) -> Moment:
+        before = max((n for n in above_db if n < asked.number), default=None)
+        above_db[asked.number] = asked.above_db
+        faint = abs(asked.above_db) <= NEAR_DB
+        no_louder = before is not None and asked.above_db <= above_db[before]
+        return MISSED if faint and no_louder else USUAL
 
     return moment
 

@@ -34,6 +34,9 @@ class Worn(Listener):
     def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
         return self._listener.points_to(self._reach(ear), frequency_hz, level_db_hl)
 
+    def seat(self) -> None:
+        self._listener.seat()
+
     def turn(self) -> None:
         self.swapped = not self.swapped
 

@@ -157,6 +157,8 @@ class Operators:
         """Take in what the test does, and perhaps think of an answer."""
         if isinstance(action, events.Play):
             self._played = action
+        if self._operator.puts_back(action):
+            self._listener.seat()
         of_ears = look_after_ears(action, self._listener, self._played)
         said = of_ears or self._operator.react(action)
         if said is not None:

@@ -96,6 +96,18 @@ KINDS: Final[dict[str, Form]] = {
         courses.exaggerating, "DB[/DB]", (_LOUDER, Value(0.0, 60.0, "dB", usual=0.0))
     ),
     "accident": Form(courses.accident, "K", (_NUMBER,)),
+    "moved": Form(
+        courses.moved, "K/DB[/K[/TONES[/HZ/HZ]]]",
+        (
+            _NUMBER, Value(-40.0, 40.0, "dB"),
+            Value(1, NUMBERS_MAX, "as the number of a tone", usual=NUMBERS_MAX),
+            Value(1, NUMBERS_MAX, "tones", usual=1),
+            Value(0.0, 20000.0, "Hz", usual=0.0), Value(0.0, 20000.0, "Hz", usual=20000.0),
+        ),
+    ),
+    "tinnitus": Form(courses.tinnitus, "HZ/P", (Value(125.0, 16000.0, "Hz"), _SHARE)),
+    "cue": Form(courses.cue, "P", (_SHARE,)),
+    "rising": Form(courses.rising),
 }  # fmt: skip
 GROUP: Final = "gp_pta.listeners"  # of entry points
 OWN_METHODS: Final = ("__call__",)
@@ -149,7 +161,7 @@ class Kind:
     def silence_rate(self, after: int) -> float | None:
         """Return how likely a press is in a slot of the silence after a tone; None: as usual."""
         match self.name:
-            case "nobody" | "rhythm":
+            case "nobody" | "rhythm" | "cue":
                 return 0.0
             case "silent":
                 return 0.0 if self.values[0] <= after + 1 < self.values[1] else None
@@ -170,15 +182,22 @@ class Course:
         self._moment = form.course(Start(kind.values, seed, response_noise_db, kind.traces))
         self._remembers = form.remembers
         self._pressed: dict[int, bool] = {}
+        self._moves, self._seated = kind.name == "moved", False  # the earphones
 
     def at(self, number: int, frequency_hz: float = 1000.0, above_db: float = 0.0) -> Moment:
         """Return what is unusual at a tone, by its number and what it is.
 
         `above_db`: how far it is above the listener's threshold.
         """
+        if self._moves and self._seated:
+            return courses.USUAL
         before = max((n for n in self._pressed if n < number), default=None)
         last = None if before is None else self._pressed[before]
         return self._moment(Asked(number % NUMBERS_MAX, frequency_hz, above_db, last))
+
+    def seat(self) -> None:
+        """Put earphones that moved back, for good."""
+        self._seated = True
 
     def take_answer(self, number: int, pressed: bool) -> None:
         if self._remembers:

@@ -103,6 +103,9 @@ class Listener:
         """Say whether and when the button is pressed in a slot in which nothing sounds."""
         return None
 
+    def seat(self) -> None:
+        """Let the operator put earphones back that moved."""
+
     def points_to(self, ear: Ear, _frequency_hz: float, _level_db_hl: float, /) -> Ear:
         """Say in which ear a tone is heard."""
         return ear
@@ -285,6 +288,7 @@ class SimulatedListener(Listener):
         noise_db = moment.response_noise_db or self._response_noise_db
         sensation_db -= moment.criterion_db
         heard, answered = self._probabilities(sensation_db, noise_db)
+        heard, answered = (p + (1.0 - p) * moment.pressed_unheard for p in (heard, answered))
         if moment.pressed is not None:
             heard = answered = float(moment.pressed)
         self._course.take_answer(number, chance < answered)
@@ -297,6 +301,9 @@ class SimulatedListener(Listener):
         button = HEARD_BUTTON if chance < heard else UNSURE_BUTTON
         again_us = _between_us(TWICE_S, gap) if self._kind.twice else 0
         return Press(round(time_s * 1e6), _between_us(HOLD_TIME_S, grip), button, again_us)
+
+    def seat(self) -> None:
+        self._course.seat()
 
     def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
         """Say in which ear a tone is heard: the other one may hear it better, through the skull."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.terms import events
+from firmware_py.terms.reasons import EARPHONE_MOVED
 from firmware_py.terms.tells import EquipmentCheckTold, ListenerCheckTold
 
 
@@ -15,6 +16,8 @@ class Operator:
     ----------
     goes_on : bool
         Whether to say that the test is to go on when it was broken off to see if anybody listens.
+    seats : bool
+        Whether to put earphones back that seem to have moved, and say that the test is to go on.
     hears : str
         Who hears the tones of an ear that seems to hear none: "operator", "other-ear" or "nobody";
         "": nothing is said.
@@ -23,14 +26,20 @@ class Operator:
     """
 
     goes_on: bool = False
+    seats: bool = False
     hears: str = ""
     after_s: float = 20.0
+
+    def puts_back(self, action: events.Action) -> bool:
+        """Return whether earphones are put back where they were."""
+        moved = isinstance(action, ListenerCheckTold) and action.why[0].code in EARPHONE_MOVED
+        return self.seats and moved
 
     def react(self, action: events.Action) -> tuple[int, events.Event] | None:
         """Return what the test is told, and after how long; None: nothing is said to this."""
         after_us = round(1e6 * self.after_s)
         match action:
-            case ListenerCheckTold() if self.goes_on:
+            case ListenerCheckTold() if self.goes_on or self.puts_back(action):
                 return after_us, events.Continued()
             case ListenerCheckTold() | EquipmentCheckTold() if self.hears:
                 return after_us, events.EquipmentHeard(self.hears)

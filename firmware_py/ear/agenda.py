@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from firmware_py.ear.in_place import InPlace
+from firmware_py.ear.otherwise import Otherwise
 from firmware_py.ear.retest import Retest
 from firmware_py.inference.stories import Suspicion
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
@@ -72,9 +74,9 @@ class Allow:
 
 @dataclass(frozen=True)
 class Begin:
-    """Begin a check of what the listener does, or the retest."""
+    """Begin a check of what the listener does, or of the earphone, or the retest."""
 
-    what: Suspicion | Retest
+    what: Suspicion | Otherwise | InPlace | Retest
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from firmware_py.ear.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
+from firmware_py.ear.marks import answers_above
 from firmware_py.ear.model_checks import CLEAR_MARGIN_DB_MAX, CLEAR_NOISES, ClearTones, tones_away
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 from firmware_py.terms.outcomes import Outcome, Why
@@ -72,7 +73,7 @@ class Attention:
             if low_hz <= each.presentation.frequency_hz <= high_hz
         ]
         at_hz = list(dict.fromkeys(each.presentation.frequency_hz for each in tones))
-        _, high_db_hl = self._estimator.threshold_band(at_hz, BAND_PROBABILITY)
+        _, high_db_hl = self._estimator.posterior_band(at_hz, BAND_PROBABILITY)
         clear_db_hl = dict(zip(at_hz, (high_db_hl + self._margin_db()).tolist(), strict=True))
         # The checks were clear by all that was known before them.
         checks = [o for o in self._checks if not self._is_unheard(o.presentation.frequency_hz)]
@@ -108,8 +109,12 @@ class Attention:
         return self._clear_tone() if len(self._checks) < wanted else None
 
     def _clear_tone(self) -> tuple[float, float] | None:
-        """Return the softest clear tone where fewest were asked, None if there is none."""
+        """Return the softest clear tone where fewest were asked, None if there is none.
+
+        Where one tone was heard above the threshold it comes first: that may have been an accident.
+        """
         found = []
+        marks = self._audiogram.marks
         margin_db = self._margin_db() + CHECK_ABOVE_DB
         for each in self._audiogram.estimates():
             f, level_db_hl = each.frequency_hz, math.ceil(each.high_db_hl + margin_db)
@@ -120,10 +125,11 @@ class Attention:
                 and level_db_hl <= self._levels.ceiling_db_hl(f)
                 and not (asked and self._is_unheard(f))
             ):
-                found.append((asked, level_db_hl, f))
+                heard = len(answers_above(marks.near(f), each.low_db_hl))
+                found.append((asked, heard > 1, level_db_hl, f))
         if not found:
             return None
-        _, level_db_hl, frequency_hz = min(found)
+        *_, level_db_hl, frequency_hz = min(found)
         return frequency_hz, level_db_hl
 
     def take_check(self, observation: Observation) -> None:

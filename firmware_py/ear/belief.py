@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from operator import is_
 from typing import TypeVar
 
 from firmware_py.ear.evidence import Evidence, Item, is_catch
@@ -32,16 +31,10 @@ class Belief:
     def take(self, evidence: Evidence) -> None:
         """Believe what follows from this evidence; only what is new in it is computed."""
         before, self.evidence = self.evidence, evidence
-        known = len(before.given)
-        if (
-            before.listener is not evidence.listener
-            or before.threshold is not evidence.threshold
-            or len(evidence.given) < known
-            or not all(map(is_, evidence.given, before.given))
-        ):
-            known = 0
+        new = evidence.new_since(before)
+        if new is None:
             self._begin(before, evidence)
-        for each in evidence.given[known:]:
+        for each in evidence.given if new is None else new:
             give(self.estimator, each)
 
     def _begin(self, before: Evidence, evidence: Evidence) -> None:

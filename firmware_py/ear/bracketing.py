@@ -6,7 +6,7 @@ ear ends, a tone or two are asked: an audiologist expects every octave to be mea
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from firmware_py.ear.levels import near
@@ -41,9 +41,25 @@ class Bracketing:
 
     def next_tone(self, again_hz: Sequence[float] = ()) -> tuple[int, float] | None:
         """Return a frequency and a level to ask there; `again_hz`: if any, near one of these."""
+        return self._easiest(((each, self._level(each)) for each in self._open()), again_hz)
+
+    def second_tone(self, again_hz: Sequence[float] = ()) -> tuple[int, float] | None:
+        """Return a tone for a second answer where a threshold depends on one, on its side."""
+        above = [(each, each.high_db_hl) for each in self._audiogram.on_one_answer(heard=True)]
+        tone = self._easiest(above, again_hz)
+        if tone is not None:
+            return tone
+        below = [(each, each.low_db_hl) for each in self._audiogram.on_one_answer(heard=False)]
+        return self._easiest(below, again_hz)
+
+    def _easiest(
+        self, wanted: Iterable[tuple[Estimate, float]], again_hz: Sequence[float]
+    ) -> tuple[int, float] | None:
+        """Return the one of these frequencies and levels that takes the fewest tones."""
         found = []
-        for each in self._open():
-            frequency_hz, level_db_hl = each.frequency_hz, self._level(each)
+        for each, end_db_hl in wanted:
+            frequency_hz = each.frequency_hz
+            level_db_hl = self._levels.within_db_hl(frequency_hz, end_db_hl)
             if again_hz and not near(frequency_hz, again_hz):
                 continue
             above_db = level_db_hl - self._levels.ceiling_db_hl(frequency_hz)
@@ -81,8 +97,8 @@ class Bracketing:
             return 1
         marks = self._audiogram.marks
         tones, wanted = marks.near(estimate.frequency_hz), marks.silent_below_min
-        above = min(answers_above(tones, estimate.low_db_hl), 1)
-        return 1 + wanted - above - min(silent_below(tones, estimate.high_db_hl), wanted)
+        above = min(len(answers_above(tones, estimate.low_db_hl)), 1)
+        return 1 + wanted - above - min(len(silent_below(tones, estimate.high_db_hl)), wanted)
 
     def _level(self, estimate: Estimate) -> float:
         """Return the level that tells on which side the threshold lies, within the limits.
@@ -99,4 +115,4 @@ class Bracketing:
             level_db_hl = estimate.low_db_hl
         elif silent_below(tones, estimate.high_db_hl):
             level_db_hl = estimate.high_db_hl
-        return self._levels.within_db_hl(estimate.frequency_hz, level_db_hl)
+        return level_db_hl

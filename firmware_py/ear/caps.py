@@ -11,8 +11,13 @@ CHECKS_USUAL: Final = 5  # clear tones of an ear
 CHECKS_IN_DOUBT: Final = 8  # more, when a miss was surprising
 RUN_AGAIN_TONES: Final = 12  # on top of the cap, for what was answered in runs without attention
 RUNS_AGAIN_MAX: Final = 1  # so often they are asked again
+DECIDING_TONES_MAX: Final = 12  # about what may have been otherwise
+IN_PLACE_TONES: Final = 2  # once the earphone was looked after
 # Tones above the cap that the checks of attention may need.
-ATTENTION_TONES_MAX: Final = CHECKS_USUAL + CHECKS_IN_DOUBT + 1 + RUN_AGAIN_TONES * RUNS_AGAIN_MAX
+ATTENTION_TONES_MAX: Final = (
+    CHECKS_USUAL + CHECKS_IN_DOUBT + 1 + RUN_AGAIN_TONES * RUNS_AGAIN_MAX
+    + DECIDING_TONES_MAX + IN_PLACE_TONES
+)  # fmt: skip
 # Tones above `tones_max` for what is asked again with noise: half an ear, if all was cross-heard.
 AGAIN_TONES_MAX: Final = 20
 CONFIRM_TONES_MAX: Final = 20  # at a frequency; it takes some 9

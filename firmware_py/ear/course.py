@@ -9,14 +9,14 @@ unsure means outside the estimator, each phase says.
 
 from dataclasses import replace
 
-from firmware_py.ear.agenda import End, take_first
+from firmware_py.ear.agenda import Ask, Begin, End, take_first
 from firmware_py.ear.caps import CHECKS_MAX
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.objective import BITS, Objective
 from firmware_py.ear.reasons_to_ask import BY_NAME, INTERRUPTS, REASONS_TO_ASK, Look
 from firmware_py.inference.stories import Story, Suspicion
 from firmware_py.terms.events import OTHER_EAR
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
 from firmware_py.terms.reasons import Reasons
 
@@ -111,7 +111,12 @@ def end_check(ear: EarTest, passed: bool = False) -> None:
     if listening.story is None:
         ear.due = None
         return
+    moved = listening.moved() if listening.check.moved else None
     why, story = listening.why, listening.end()
+    if moved is not None:
+        ear.do(Begin(listening.in_place(moved)))
+        ear.do(Ask(Why.IN_PLACE_AGAIN, Purpose.MEASURE))
+        return
     if passed and ear.silent_with_noise and story.story == Story.SILENT:
         listening.equipment_heard_by = OTHER_EAR  # somebody listens: the silence is this ear's
     elif not passed and (end := _end_unpassed(ear, story, why)) is not None:

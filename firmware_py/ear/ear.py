@@ -15,8 +15,10 @@ from firmware_py.ear.catch_trials import CatchTrials
 from firmware_py.ear.confirmation import Confirmation
 from firmware_py.ear.evidence import Evidence, OtherEar
 from firmware_py.ear.familiarisation import Familiarisation
+from firmware_py.ear.in_place import InPlace
 from firmware_py.ear.levels import Highest, Levels, no_limit
 from firmware_py.ear.listening import Listening
+from firmware_py.ear.otherwise import Otherwise
 from firmware_py.ear.retest import Retest
 from firmware_py.ear.stopping import StoppingRule, Tally
 from firmware_py.ear.threshold_estimates import ThresholdEstimates
@@ -63,6 +65,7 @@ class EarTest:
         self.listening = Listening(settings, belief, levels)
         self.bracketing = Bracketing(settings, self.audiogram)
         self.retest: Retest | None = None  # once it has begun, as the next
+        self.in_place: InPlace | None = None
         self.confirmation: Confirmation | None = None
         self.again_hz: tuple[float, ...] = ()  # only near these is asked, again; none: anywhere
         self.looked_at: set[Why] = set()
@@ -141,15 +144,24 @@ class EarTest:
                 self.forget(answers)
             case agenda.Allow(tones):
                 self.rule.allow(tones)
-            case agenda.Begin(Retest() as what):
-                self.retest = what
-            case agenda.Begin(Suspicion() as what):
-                self.listening.begin(what)
+            case agenda.Begin(what):
+                self._begin(what)
             case agenda.LookedAt(why):
                 self.looked_at.add(why)
             case agenda.ExpectChecks(count):
                 self.attention.checks_expected = count
         return isinstance(step, agenda.Ask | agenda.End)
+
+    def _begin(self, what: Suspicion | Otherwise | InPlace | Retest) -> None:
+        match what:
+            case Retest():
+                self.retest = what
+            case InPlace():
+                self.in_place = what
+            case Otherwise():
+                self.listening.begin_look(what)
+            case Suspicion():
+                self.listening.begin(what)
 
     def end_before(self, story: Suspicion) -> agenda.End | None:
         """Return the end that the answers before a story were enough for; None: they were not."""

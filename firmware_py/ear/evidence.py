@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import is_
 from typing import Final, Self, TypeGuard
 
 from firmware_py.inference.curves import Curves
@@ -67,6 +68,17 @@ class Evidence:
     def pauses(self) -> Pauses:
         pressed = [each for each in self.given if isinstance(each, bool)]
         return Pauses(len(pressed), sum(pressed))
+
+    def new_since(self, before: "Evidence") -> tuple[Item, ...] | None:
+        """Return what came after that; None: it is not that and more."""
+        known = len(before.given)
+        same = (
+            before.listener is self.listener
+            and before.threshold is self.threshold
+            and len(self.given) >= known
+            and all(map(is_, self.given, before.given))
+        )
+        return self.given[known:] if same else None
 
     def with_answer(self, observation: Observation, pressed: bool | None = None) -> Self:
         new = (observation,) if pressed is None else (pressed, observation)

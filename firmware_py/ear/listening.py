@@ -8,15 +8,23 @@ such checks the ear ends without a result. If nobody passes, and what was answer
 began was enough, the ear ends with that.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from firmware_py.ear.belief import Belief
-from firmware_py.ear.caps import CHECKS_MAX
+from firmware_py.ear.caps import CHECKS_MAX, DECIDING_TONES_MAX
+from firmware_py.ear.evidence import Evidence, Item
+from firmware_py.ear.in_place import InPlace
 from firmware_py.ear.levels import Levels, near
 from firmware_py.ear.marks import Marks
+from firmware_py.ear.otherwise import Explanations, Otherwise, probability_of
 from firmware_py.inference.elementary import log
+from firmware_py.inference.kernel import Array
 from firmware_py.inference.stories import ACCIDENT, Story, Suspicion, change_of_listener
-from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.presentation import SILENCE, Observation, Presentation
 from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
 from firmware_py.terms.route import Route
@@ -29,7 +37,17 @@ LATE_TONES_MIN: Final = 4
 LATE_TONES_MAX: Final = 14
 LOG_LATE: Final = log(0.02)  # of sessions
 LAST_TONES_MAX: Final = 12  # a doubt about so few is settled before the ear ends
+# A pitch may be any of seven, and a normal ear has no tones far enough below the threshold to tell.
+DOUBTED_PITCH: Final = 0.3
 CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
+# What is so probable may be asked about, by so many tones of which the answers tell.
+PERHAPS: Final = 0.04
+DECIDED_NOISES: Final = 2.0  # thresholds that differ so much can be told from one another
+MOSTLY: Final = 0.4  # of the tones
+FAR_BELOW_DB: Final = 25.0  # a threshold: nobody hears that
+BELOW_NOISES: Final = 2.5  # or so many SDs of the response noise, if it can be no softer
+CLEAR_DB: Final = 15.0  # louder: heard by who notices only what is louder, too
+LOUDER_DB: Final = 2.0  # than another tone, so that this is sure
 
 
 class Check:
@@ -44,12 +62,17 @@ class Check:
         self._silence_kept = not self._silence_due
 
     def presentation(self, levels: Levels) -> Presentation:
-        if self._silence_due:
+        if self._silence_due or self.moved:
             return SILENCE
         return levels.tone(Purpose.CHECK, self.frequency_hz, self.level_db_hl)
 
+    @property
+    def moved(self) -> bool:
+        """Return whether it is about the earphone: in silence the operator looks after it."""
+        return self.story is not None and self.story.story == Story.MOVED
+
     def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
-        if self.story is None:
+        if self.story is None or self.moved:
             return False  # who presses is not known: the operator has to say who hears it
         if presentation.purpose == Purpose.CATCH:
             self._silence_kept, self._silence_due = heard is False, False
@@ -75,6 +98,9 @@ class Listening:
         # Nobody passed, and the answers to so many tones had been enough: the ear ended by them.
         self.kept_tones: int | None = None
         self.change: Suspicion | None = None  # of the listener; None: nothing made one look
+        self.looks = 0  # after the earphone
+        self.deciding_asked = 0  # tones about what may have been otherwise
+        self._otherwise: tuple[Evidence, list[Otherwise]] | None = None
 
     @property
     def story(self) -> Suspicion | None:
@@ -104,6 +130,111 @@ class Listening:
         """Return a story that leaves the last tones only in doubt: they are soon asked again."""
         story, tones = None if self.checks == CHECKS_MAX else self.probable(DOUBTED), self._tones
         return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
+
+    def otherwise(self) -> list[Otherwise]:
+        """Return what may have been otherwise, the most probable first; computed once an answer.
+
+        By bone, and where the other ear may have answered, that is no story of this ear alone. What
+        is improbable is no less so after clear tones that were heard.
+        """
+        evidence, route = self._belief.evidence, self._levels.route
+        if self._otherwise is None or not self._tells_no_more(*self._otherwise):
+            estimator = self._belief.estimator
+            modelled = len(estimator.listener_shares) > 1 and not route.by_bone
+            told = modelled and not self._may_be_heard_across()
+            found = Explanations(estimator, self._tones).all() if told else []
+            found.sort(key=lambda each: -each.log_odds)
+            self._otherwise = evidence, found
+        return self._otherwise[1]
+
+    def _tells_no_more(self, known: Evidence, found: list[Otherwise]) -> bool:
+        new = self._belief.evidence.new_since(known)
+        if new is None:
+            return False
+        return not new or (probability_of(found) < PERHAPS and all(map(_is_clear_and_heard, new)))
+
+    def doubted_otherwise(self) -> Otherwise | None:
+        """Return what leaves the result in doubt."""
+        found = self.otherwise()
+        least = DOUBTED_PITCH if found and found[0].story == Story.PITCH else DOUBTED
+        return found[0] if probability_of(found) >= least else None
+
+    def moved(self) -> Otherwise | None:
+        """Return how the earphone seems to have moved, None: it does not."""
+        doubted = self.doubted_otherwise()
+        return doubted if doubted is not None and doubted.story == Story.MOVED else None
+
+    def deciding_tone(self) -> tuple[float, float] | None:
+        """Return frequency and level of a tone that tells if something was otherwise."""
+        found = self.otherwise()
+        probability = probability_of(found)
+        if self.deciding_asked == DECIDING_TONES_MAX or not PERHAPS <= probability < LIKELY:
+            return None
+        story = found[0]
+        if not self._frequencies_of(story):
+            return None
+        if story.share == 0.0:
+            return self._tone_between(story)
+        # What is mostly pressed unheard tells by a press; what seldom is, by a silence.
+        ways = self._unheard_tone, self._tone_between
+        one, other = ways if story.share > MOSTLY else ways[::-1]
+        return one(story) or other(story)
+
+    def _tone_between(self, story: Otherwise) -> tuple[float, float] | None:
+        """Return one half way between the thresholds as they are believed, and by a story.
+
+        None if they differ nowhere by so much that an answer tells. Where a louder tone has to come
+        before, that is the one.
+        """
+        estimator, at_hz = self._belief.estimator, self._frequencies_of(story)
+        believed_db_hl, _ = estimator.threshold(at_hz)
+        told_db_hl = self._thresholds_by(story, at_hz) + story.softer_db
+        place = int(np.argmax(np.abs(told_db_hl - believed_db_hl)))
+        differs_db = float(told_db_hl[place] - believed_db_hl[place])
+        if abs(differs_db) < DECIDED_NOISES * estimator.hyperparameters.response_noise_db:
+            return None
+        above_db = 0.5 * differs_db
+        if story.story == Story.RISING and self._last_above_db() < above_db + LOUDER_DB:
+            above_db += CLEAR_DB
+        level_db_hl = float(believed_db_hl[place]) + above_db
+        return at_hz[place], self._levels.within_db_hl(at_hz[place], level_db_hl)
+
+    def _thresholds_by(self, story: Otherwise, at_hz: Sequence[float]) -> Array:
+        """Return the means of the thresholds had things been as a story says."""
+        supposed = story.softer, story.pressed_unheard
+        return self._belief.estimator.threshold_otherwise(*supposed, at_hz)
+
+    def _last_above_db(self) -> float:
+        last = self._tones[-1].presentation
+        (mean_db_hl,), _ = self._belief.estimator.threshold([last.frequency_hz])
+        return last.level_db_hl - float(mean_db_hl)
+
+    def _unheard_tone(self, story: Otherwise) -> tuple[float, float] | None:
+        """Return one far below the threshold, None if it cannot be so soft."""
+        at_hz = self._frequencies_of(story)
+        mean_db_hl, _ = self._belief.estimator.threshold(at_hz)
+        highest_db_hl, frequency_hz = max(zip(mean_db_hl.tolist(), at_hz, strict=True))
+        level_db_hl = max(highest_db_hl - FAR_BELOW_DB, self._levels.floor_db_hl)
+        below_db = highest_db_hl - level_db_hl
+        least_db = BELOW_NOISES * self._belief.estimator.hyperparameters.response_noise_db
+        return (frequency_hz, level_db_hl) if below_db >= least_db else None
+
+    def _frequencies_of(self, story: Otherwise) -> list[float]:
+        """Return the frequencies of which a story tells: those of everybody, or what was asked."""
+        kind = self._levels.route.kind
+        low_hz, high_hz = self._belief.estimator.frequency_range_hz
+        usual = [f for f in kind.frequencies_hz if f not in kind.inter_octave_hz]
+        found: list[float] = [f for f in usual if low_hz <= f <= high_hz]
+        asked = dict.fromkeys(each.presentation.frequency_hz for each in self._tones)
+        return [f for f in found or asked if story.holds(f)]
+
+    def in_place(self, moved: Otherwise) -> InPlace:
+        """Return the tones that decide if it is where it was, where thresholds are known best."""
+        at_hz = self._frequencies_of(moved)
+        _, sd_db = self._belief.estimator.threshold(at_hz)
+        before_db_hl = self._thresholds_by(moved, at_hz).tolist()
+        known = sorted(zip(sd_db.tolist(), at_hz, before_db_hl, strict=True))
+        return InPlace(moved, [(f, level) for _, f, level in known], self._levels)
 
     @property
     def _tones(self) -> list[Observation]:
@@ -147,6 +278,13 @@ class Listening:
             return None
         return change_of_listener(*self._belief.log_evidence_around(tones))
 
+    def begin_look(self, moved: Otherwise) -> None:
+        """Let the operator look after the earphone."""
+        probability = probability_of([moved])
+        self.check = self._familiar(Suspicion(Story.MOVED, probability, moved.began))
+        self.why = self.last_why = (otherwise_reason(moved),)
+        self.looks += 1
+
     def begin(self, story: Suspicion) -> None:
         tones = self._tones
         self.checks += 1
@@ -171,6 +309,13 @@ class Listening:
         return story
 
 
+def _is_clear_and_heard(item: Item) -> bool:
+    """Return whether it is that, or a pause without a press."""
+    if isinstance(item, bool):
+        return not item
+    return item.heard is True and item.presentation.why == Why.CLEAR_TONE
+
+
 def story_reason(story: Suspicion, tones: list[Observation], route: Route) -> Reason:
     """Say what seems to have happened, and what to look after: by this route."""
     began = story.began
@@ -186,3 +331,20 @@ def story_reason(story: Suspicion, tones: list[Observation], route: Route) -> Re
         case Story.CHANGED:
             return reason_by(route, Code.ANOTHER_LISTENER, began=began + 1)
     return reason(Code.PRESSES_UNRELATED)
+
+
+def otherwise_reason(found: Otherwise) -> Reason:
+    """Say what may have been otherwise, and what to do about it."""
+    began, by_db = found.began + 1, round(abs(found.softer_db))
+    match found.story:
+        case Story.PITCH:
+            return reason(Code.NEAR_A_PITCH, frequency_hz=found.pitch_hz)
+        case Story.CUE:
+            return reason(Code.ANSWERS_UNHEARD)
+        case Story.RISING:
+            return reason(Code.ONLY_LOUDER)
+    low_hz, high_hz = found.region_hz
+    if found.softer_db > 0.0 and low_hz == 0.0 and high_hz < math.inf:
+        return reason(Code.LEAKS, began=began, by_db=by_db, below_hz=round(high_hz))
+    code = Code.MOVED_POORER if found.softer_db > 0.0 else Code.MOVED_BETTER
+    return reason(code, began=began, by_db=by_db)

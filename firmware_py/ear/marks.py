@@ -86,20 +86,20 @@ class Marks:
         at_floor = heard_at(tones, self._levels.floor_db_hl)
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
-        asked = above and below >= self.silent_below_min and side != Outcome.HEARS_ALL
+        asked = above and len(below) >= self.silent_below_min and side != Outcome.HEARS_ALL
         if asked and not _contradict(tones, 0.5 * (low_db_hl + high_db_hl)):
             return Outcome.INCOMPLETE if beyond else Outcome.MEASURED
         return Outcome.INFERRED
 
 
-def answers_above(tones: Sequence[Observation], low_db_hl: float) -> int:
-    """Return how many tones were heard, or perhaps, at this level or above it."""
-    return sum(o.heard is not False and o.presentation.level_db_hl >= low_db_hl for o in tones)
+def answers_above(tones: Sequence[Observation], low_db_hl: float) -> list[Observation]:
+    """Return the tones that were heard, or perhaps, at this level or above it."""
+    return [o for o in tones if o.heard is not False and o.presentation.level_db_hl >= low_db_hl]
 
 
-def silent_below(tones: Sequence[Observation], high_db_hl: float) -> int:
-    """Return how many tones were not surely heard, at this level or below it."""
-    return sum(o.heard is not True and o.presentation.level_db_hl <= high_db_hl for o in tones)
+def silent_below(tones: Sequence[Observation], high_db_hl: float) -> list[Observation]:
+    """Return the tones that were not surely heard, at this level or below it."""
+    return [o for o in tones if o.heard is not True and o.presentation.level_db_hl <= high_db_hl]
 
 
 def silent_at(tones: Sequence[Observation], limit_db_hl: float) -> int:

@@ -16,6 +16,7 @@ from firmware_py.ear.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.ear.confirmation import Confirmation
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.familiarisation import Familiarisation
+from firmware_py.ear.in_place import InPlace
 from firmware_py.ear.levels import near
 from firmware_py.ear.listening import story_reason
 from firmware_py.ear.objective import Objective
@@ -46,6 +47,11 @@ class Look:
     @property
     def enough(self) -> bool:
         return self.stop is not None and self.stop.enough
+
+    @property
+    def after_clear_tone(self) -> bool:
+        """Return whether its answer is the last one: that lies above all thresholds."""
+        return self.ear.due is not None and self.ear.due.why == Why.CLEAR_TONE
 
     @property
     def spare(self) -> bool:
@@ -85,7 +91,7 @@ class ReasonToAsk:
 class Phase(ReasonToAsk):
     """A reason that goes on to its end, by a part of the ear that says its tones."""
 
-    def part(self, ear: EarTest) -> Familiarisation | Retest | Confirmation | None:
+    def part(self, ear: EarTest) -> Familiarisation | InPlace | Retest | Confirmation | None:
         raise NotImplementedError
 
     def goes_on(self, ear: EarTest) -> bool:
@@ -159,7 +165,8 @@ class SilenceDue(ReasonToAsk):
 class Bracket(ReasonToAsk):
     """A frequency is known from others only: a tone on the side of the threshold without answer.
 
-    Where all is to be asked, it is also due when no more tones are left than that takes.
+    Or its threshold depends on one answer: another on that side. Where all is to be asked, it is
+    also due when no more tones are left than that takes.
     """
 
     why = Why.BRACKET
@@ -175,6 +182,8 @@ class Bracket(ReasonToAsk):
         else:
             now = look.spare
         tone = ear.bracketing.next_tone(ear.again_hz) if now else None
+        if tone is None and look.enough and look.spare and not look.after_clear_tone:
+            tone = ear.bracketing.second_tone(ear.again_hz)
         return () if tone is None else (self.ask(tone),)
 
     def take_answer(self, ear: EarTest, _observation: Observation) -> None:
@@ -228,6 +237,53 @@ class LateStart(MostInformative):
         if not late:
             return (looked,)
         return looked, agenda.Allow(len(late)), agenda.Forget(late, self.why), self.ask()
+
+
+class StillInPlace(StoryInDoubt):
+    """The earphone seems to have moved: in silence the operator looks after it; once."""
+
+    why = Why.STILL_IN_PLACE
+
+    def propose(self, look: Look, /) -> Steps:
+        listening = look.ear.listening
+        if not look.enough or listening.looks or look.ear.heard_nothing:
+            return ()
+        moved = listening.moved()
+        return () if moved is None else (agenda.Begin(moved), self.ask())
+
+
+class InPlaceAgain(Phase):
+    """The earphone was looked after: two tones that decide if it is again where it was."""
+
+    why = Why.IN_PLACE_AGAIN
+
+    def part(self, ear: EarTest) -> InPlace | None:
+        return ear.in_place
+
+    def finish(self, ear: EarTest) -> None:
+        """Ask again what was answered since it moved, if it is where it was."""
+        in_place = ear.in_place
+        if in_place is None:
+            return
+        ear.rule.leave_out(in_place.asked)
+        if in_place.as_before:
+            ear.go_back(in_place.moved.began)
+
+
+class Deciding(ReasonToAsk):
+    """Something else than the ear may have told of tones: one of which the answer tells."""
+
+    why = Why.DECIDING
+
+    def propose(self, look: Look, /) -> Steps:
+        if not look.enough or look.ear.heard_nothing:
+            return ()
+        tone = look.ear.listening.deciding_tone()
+        return () if tone is None else (self.ask(tone),)
+
+    def take_answer(self, ear: EarTest, _observation: Observation) -> None:
+        ear.listening.deciding_asked += 1
+        ear.rule.leave_out(1)
 
 
 class WithoutAttention(MostInformative):
@@ -316,11 +372,11 @@ class WhoHears(StoryInDoubt):
 # The order in which they are asked: what may interrupt, and the others.
 INTERRUPTS: Final[tuple[ReasonToAsk, ...]] = (StoryInDoubt(),)
 REASONS_TO_ASK: Final[tuple[ReasonToAsk, ...]] = (
-    Familiarise(), Bracket(), LateStart(), WithoutAttention(), RetestDue(), ClearTone(),
-    LastTonesInDoubt(), MostInformative(),
+    Familiarise(), Bracket(), LateStart(), Deciding(), StillInPlace(), WithoutAttention(),
+    RetestDue(), ClearTone(), LastTonesInDoubt(), MostInformative(),
 )  # fmt: skip
 # What a session has an ear begin when it is over (`session/agenda.py`).
-AFTERWARDS: Final[tuple[ReasonToAsk, ...]] = (Confirm(), WhoHears())
+AFTERWARDS: Final[tuple[ReasonToAsk, ...]] = (InPlaceAgain(), Confirm(), WhoHears())
 BY_NAME: Final = {each.why: each for each in (*INTERRUPTS, *REASONS_TO_ASK, *AFTERWARDS)}
 
 

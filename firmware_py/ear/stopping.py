@@ -66,6 +66,7 @@ class StoppingRule:
         self._tally = tally
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
+        self._beside = 0  # tones that the cap does not count
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
         # That the tones were used up, once they were: those that are free later are for what was
         # not asked yet, and for bands that the retest made wider.
@@ -78,8 +79,16 @@ class StoppingRule:
 
     def allow(self, tones: int) -> None:
         """Allow so many tones on top of the cap, and of the checks of attention above it."""
-        self._tones_max = max(self._tones_max, self._tally.tones) + tones
+        self._tones_max = max(self._tones_max, self._counted) + tones
         self.cap = None
+
+    def leave_out(self, tones: int) -> None:
+        """Do not count so many tones, of those that were asked, for the cap."""
+        self._beside += tones
+
+    @property
+    def _counted(self) -> int:
+        return self._tally.tones - self._beside
 
     def retest_is_over(self) -> None:
         self._kept = 0
@@ -90,12 +99,12 @@ class StoppingRule:
 
         Checks of attention come above the cap too: it may be less than none.
         """
-        return self._tones_max - self._kept - self._tally.tones
+        return self._tones_max - self._kept - self._counted
 
     @property
     def retest_fits(self) -> bool:
         """Return whether a retest is wanted, and its tones are left."""
-        return 0 < self._kept <= self._tones_max - self._tally.tones
+        return 0 < self._kept <= self._tones_max - self._counted
 
     @property
     def needs_catches(self) -> bool:
@@ -128,7 +137,7 @@ class StoppingRule:
 
     def _cap_now(self) -> Reason | None:
         """Say that the tones are used up, if they are: all but those kept for the retest."""
-        tones_max, tones, kept = self._tones_max, self._tally.tones, self._kept
+        tones_max, tones, kept = self._tones_max, self._counted, self._kept
         if self.tones_left > 0:
             return None
         if not kept:

@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.ear.levels import Levels
-from firmware_py.ear.marks import Marks
+from firmware_py.ear.marks import Marks, answers_above, silent_below
 from firmware_py.inference import enough
+from firmware_py.inference.between import step_db
 from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.presentation import Observation
 from firmware_py.terms.reasons import Reason
 from firmware_py.terms.settings import Settings
 
@@ -17,7 +19,8 @@ if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.ear.evidence import Evidence
 
 BAND_PROBABILITY: Final = enough.BAND_PROBABILITY
-EXPECTED_DB: Final = 4.0  # within what the estimator adds; with less, every ear has wider bands
+DEPENDS_DB: Final = 6.0  # what a threshold depends on moves it by more
+NOTHING_DB: Final = 100.0  # a tone so much softer, unheard, or louder, heard, tells nothing
 ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
 
 
@@ -101,7 +104,7 @@ class ThresholdEstimates:
         return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
 
     def bands(self, frequencies_hz: Iterable[float]) -> tuple[list[float], list[float]]:
-        ends_db_hl = self.estimator.threshold_band([*self._looked_at], BAND_PROBABILITY)
+        ends_db_hl = self.estimator.posterior_band([*self._looked_at], BAND_PROBABILITY)
         low_db_hl, high_db_hl = (each.tolist() for each in ends_db_hl)
         places = [self._looked_at[f] for f in frequencies_hz]
         return [low_db_hl[place] for place in places], [high_db_hl[place] for place in places]
@@ -143,6 +146,44 @@ class ThresholdEstimates:
     def width_of_wanted(self, estimate: Estimate) -> float:
         return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
 
+    def on_one_answer(self, *, heard: bool) -> list[Estimate]:
+        """Return the measured thresholds that would be others without one of the answers.
+
+        That is the answer next to it of those above that were heard, or of the silences below. By
+        bone it would have to be an accident of both routes.
+        """
+        if self.levels.route.kind.follows_air:
+            return []
+        known = [(e, self._alone(e, heard)) for e in self.estimates() if e.mark == Outcome.MEASURED]
+        return [e for e, answer in known if answer is not None and self._moves(e, answer)]
+
+    def _alone(self, estimate: Estimate, heard: bool) -> Observation | None:
+        """Return the answer of a side next to a threshold, if no other one would keep it there.
+
+        Without it a threshold hardly moves further than halfway to the next one.
+        """
+
+        def off_db(answer: Observation) -> float:
+            return abs(answer.presentation.level_db_hl - estimate.mean_db_hl)
+
+        tones = self.marks.near(estimate.frequency_hz)
+        low_db_hl, high_db_hl = estimate.low_db_hl, estimate.high_db_hl
+        side = answers_above(tones, low_db_hl) if heard else silent_below(tones, high_db_hl)
+        nearest, *others = sorted(side, key=off_db)
+        return None if any(off_db(each) <= 2.0 * DEPENDS_DB for each in others) else nearest
+
+    def _moves(self, estimate: Estimate, answer: Observation) -> bool:
+        """Return whether a threshold would be another one without an answer.
+
+        The other answers are inferred anew: the cavity of an answer tells less than half of it, for
+        without the answer the sites of the others are others.
+        """
+        nothing_db = NOTHING_DB if answer.heard is False else -NOTHING_DB
+        softer_db = [nothing_db * (e is answer) for e in self._belief.evidence.tones]
+        none, at_hz = [0.0] * len(softer_db), [estimate.frequency_hz]
+        (without_db_hl,) = self.estimator.threshold_otherwise(softer_db, none, at_hz)
+        return bool(abs(without_db_hl - estimate.mean_db_hl) > DEPENDS_DB)
+
     def common_mark(self) -> Outcome | None:
         """Return the mark of the ear if no threshold, asked or inferred, lies within the limits."""
         estimates = self.estimates()
@@ -170,7 +211,7 @@ class ThresholdEstimates:
             return sides
         # What each lies above with the probability that no response needs.
         both = 1.0 - 2.0 * (1.0 - enough.NO_RESPONSE_PROBABILITY)
-        above_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
+        above_db_hl, _ = self.estimator.posterior_band(self.frequencies_hz, both)
         limits_db_hl = self.levels.limits_db_hl(self.frequencies_hz)
         return [
             Outcome.INCOMPLETE if side == Outcome.NO_RESPONSE and above < limit else side
@@ -178,18 +219,11 @@ class ThresholdEstimates:
         ]
 
 
-# How far off a threshold that nobody asked for may be: by how far its neighbours differ. The step
-# between two neighbours may lie anywhere between them. In 579 ears of a clinic (750 Hz between
-# 500 and 1000, 1500 between 1000 and 2000; OHHR) and 23,664 of NHANES (3 kHz between 2 and 4) the
-# SD about the straight line grows by 0.22 to 0.26 of the difference, in quadrature; the estimator
-# adds the same error whatever they are. Odd ears are further off.
-
-
 def suppose(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return the estimates, by rising frequency, the `INFERRED` with a band for what lies between.
 
-    Each end moves out by as much as the neighbour on its side is further off than `EXPECTED_DB`.
-    Neighbours are the next that were asked; with one only there is no step.
+    Each end moves out by the step to the neighbour on its side (`between.step_db`). Neighbours are
+    the next that were asked; with one only there is no step.
     """
     return [
         _wider(each, _next(estimates[:i][::-1]), _next(estimates[i + 1 :]))
@@ -207,9 +241,9 @@ def _wider(between: Estimate, below: Estimate | None, above: Estimate | None) ->
     if below is None or above is None:
         return between
     mean_db_hl = between.mean_db_hl
-    better_db_hl, worse_db_hl = sorted((below.mean_db_hl, above.mean_db_hl))
-    fall_db = mean_db_hl - between.low_db_hl + max(mean_db_hl - better_db_hl - EXPECTED_DB, 0.0)
-    rise_db = between.high_db_hl - mean_db_hl + max(worse_db_hl - mean_db_hl - EXPECTED_DB, 0.0)
+    to_low_db, to_high_db = step_db(mean_db_hl, below.mean_db_hl, above.mean_db_hl)
+    fall_db = mean_db_hl - between.low_db_hl + to_low_db
+    rise_db = between.high_db_hl - mean_db_hl + to_high_db
     factor = 0.5 * (fall_db + rise_db) / between.half_width_db
     return replace(
         between,

@@ -105,6 +105,55 @@ class Diagnostics(OneAtATime):
     def _told_stories(self) -> list[Suspicion]:
         return self._stories.tell(self.log_evidence)
 
+    def log_ratio_otherwise(self, softer_db: Array, pressed_unheard: Array) -> float:
+        """Return by how much the log evidence (nats) would be greater, had things been otherwise.
+
+        Parameters
+        ----------
+        softer_db : (trial_count,)
+            By how much each tone reached the ear softer than it was played.
+        pressed_unheard : (trial_count,)
+            Which share of tones that are not heard is answered at each all the same.
+
+        Notes
+        -----
+        Of profiles that use Laplace it is 0: they know no such listener.
+        """
+        return self._model.log_ratio_otherwise(self.trial_count, softer_db, pressed_unheard)
+
+    def threshold_otherwise(
+        self, softer_db: Sequence[float] | Array, pressed_unheard: Sequence[float] | Array,
+        frequencies_hz: Sequence[float],
+    ) -> Array:  # fmt: skip
+        """Return about what the mean of the threshold would be, dB HL, had things been otherwise.
+
+        A tone that was not heard tells nothing, had it been much softer; and one that was heard,
+        had it been much louder: that is the mean without an answer.
+
+        Parameters
+        ----------
+        softer_db, pressed_unheard : (trial_count,)
+            As in `log_ratio_otherwise`.
+        frequencies_hz : (points,)
+        """
+        at_hz = np.array(frequencies_hz, dtype=float)
+        supposed = np.array(softer_db), np.array(pressed_unheard)
+        return self._model.threshold_otherwise(self.trial_count, *supposed, at_hz)
+
+    def gain_by_shifts(self, among: Array, sd_db: float) -> tuple[Array, Array]:
+        """Return (rows, trial_count) twice: by how much about the log evidence rises, and by what.
+
+        Had the tones of a row that come from an answer on been softer; see `otherwise`.
+
+        Parameters
+        ----------
+        among : (rows, trial_count)
+            1 for the tones of a row, `SHIFT_ROWS` at most.
+        sd_db : float
+            SD of what is softer, dB, before the answers; its mean is 0.
+        """
+        return self._model.gain_by_shifts(among, sd_db)
+
     @property
     def converged(self) -> bool:
         """Return whether the last inference converged; if not, the bands are less exact."""

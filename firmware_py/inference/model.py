@@ -126,6 +126,23 @@ class Model(Protocol):
     def joint(self, frequencies_hz: Array) -> Curves:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
 
+    def log_ratio_otherwise(self, n: int, softer_db: Array, pressed_unheard: Array) -> float:
+        """Return by how much the evidence of n answers rises, nats, had they been of other tones.
+
+        Each `softer_db` than it was played, and of the unheard a share that was pressed.
+        """
+
+    def threshold_otherwise(
+        self, n: int, softer_db: Array, pressed_unheard: Array, frequencies_hz: Array
+    ) -> Array:
+        """Return about what the mean of the threshold would be then, dB HL."""
+
+    def gain_by_shifts(self, among: Array, sd_db: float) -> tuple[Array, Array]:
+        """Return about how much it rises by a shift from each answer on, and by which, dB.
+
+        `among`: (rows, n) 1 for the tones of a row; the shift is N(0, `sd_db`) beforehand.
+        """
+
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""
 

@@ -63,6 +63,10 @@ class Story(StrEnum):
     PRESSING = "pressing"  # from some tone on the button was pressed, whatever was played
     UNRELATED = "unrelated"  # presses had nothing to do with the tones
     CHANGED = "changed"  # from some tone on the answers are those of another ear
+    MOVED = "moved"  # from some tone on the earphone passed on tones softer, or louder
+    PITCH = "pitch"  # faint tones near one pitch were taken for heard
+    CUE = "cue"  # tones that were not heard were answered, and silences were not
+    RISING = "rising"  # a faint tone was noticed only if it was louder than the one before
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Final, overload
 import numpy as np
 
 from firmware_py.inference import enough
+from firmware_py.inference.between import known_hz, wider_db
 from firmware_py.inference.checks import integer, number, numbers
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.diagnostics import Diagnostics
+from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import LEVEL_LIMITS_DB_HL, spread
 from firmware_py.inference.profiles import LaplaceProfile, MixtureProfile
 from firmware_py.inference.record import Answer
-from firmware_py.inference.scales import scale_named
+from firmware_py.inference.scales import SCALES, scale_named
 
 if TYPE_CHECKING:
     from firmware_py.inference.plotting import Axes
@@ -25,6 +27,8 @@ HALF_WIDTH_LIMITS_DB: Final = (0.1, 100.0)
 PTA4_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
 NORMAL_975: Final = 1.959963984540054  # quantile of the normal distribution
 POINTS: Final = 100  # of a picture's curve
+
+_octaves = SCALES["log2"].warp
 
 
 class Thresholds(Diagnostics):
@@ -68,8 +72,10 @@ class Thresholds(Diagnostics):
             As many as were asked for.
         """
         at, single = self._frequencies_of(frequencies_hz)
-        found = self._known.once(tuple(at), partial(self._model.predict, np.array(at)))
-        return _copy_of(found, single)
+        return _copy_of(self._predicted(at), single)
+
+    def _predicted(self, at_hz: list[float]) -> tuple[Array, Array]:
+        return self._known.once(tuple(at_hz), partial(self._model.predict, np.array(at_hz)))
 
     @overload
     def threshold_band(
@@ -84,7 +90,12 @@ class Thresholds(Diagnostics):
         frequencies_hz: float | Sequence[float] | Array,
         probability: float = enough.BAND_PROBABILITY,
     ) -> tuple[float, float] | tuple[Array, Array]:
-        """Return the central band (low, high), dB HL, with this probability of the threshold.
+        """Return the band (low, high), dB HL, with this probability of the threshold.
+
+        It is `posterior_band`, and wider where nothing was asked between two frequencies of an
+        audiogram, or two where a tone was heard and another was not: there it reaches towards both
+        neighbours, and up to 20 dB further off a knot of the prior, for an ear may have a notch
+        there. That grows with the probability as the band of a double exponential does.
 
         Parameters
         ----------
@@ -95,14 +106,41 @@ class Thresholds(Diagnostics):
         """
         probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
         at, single = self._frequencies_of(frequencies_hz)
+        told = partial(self._told_band, at, probability)
+        return _copy_of(self._known.once(("told", probability, *at), told), single)
+
+    def posterior_band(
+        self, frequencies_hz: Sequence[float] | Array, probability: float = enough.BAND_PROBABILITY
+    ) -> tuple[Array, Array]:
+        """Return the central band of the posterior: of ears that are smooth as people's are.
+
+        The device's procedure chooses and ends by it. Parameters are those of `threshold_band`.
+        """
+        probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
+        at = self._checked_frequencies(frequencies_hz)
         band = partial(self._model.band, np.array(at), probability)
-        return _copy_of(self._known.once((probability, *at), band), single)
+        return _copies_of(self._known.once((probability, *at), band))
+
+    def _told_band(self, at_hz: list[float], probability: float) -> tuple[Array, Array]:
+        low_db_hl, high_db_hl = self.posterior_band(at_hz, probability)
+        if not self.knots_hz:  # the paper's: its curves are as smooth as its kernel
+            return low_db_hl, high_db_hl
+        known = known_hz(self.knots_hz, self._record.answers())
+        known_db_hl, _ = self._predicted(known)
+        neighbours = [*zip(map(_octaves, known), known_db_hl.tolist(), strict=True)]
+        knots = [*map(_octaves, self.knots_hz)]
+        share = log(1.0 - probability) / log(1.0 - enough.BAND_PROBABILITY)
+        for i, mean_db_hl in enumerate(self._predicted(at_hz)[0].tolist()):
+            fall_db, rise_db = wider_db(_octaves(at_hz[i]), mean_db_hl, neighbours, knots)
+            low_db_hl[i] -= share * fall_db
+            high_db_hl[i] += share * rise_db
+        return low_db_hl, high_db_hl
 
     def joint_threshold(self, frequencies_hz: Sequence[float] | Array) -> Curves:
         """Return the joint posterior of the threshold at m frequencies, as c Gaussians.
 
         For what depends on several of them, as a mean over frequencies does. `threshold` has the
-        means and SDs of this, `threshold_band` its bands at each frequency.
+        means and SDs of this, `posterior_band` its bands at each frequency.
 
         Parameters
         ----------
@@ -176,8 +214,8 @@ class Thresholds(Diagnostics):
         at = at or self._model.candidates_hz.tolist()
         floor_db_hl, limit_db_hl = self.level_limits_db_hl
         both = 1.0 - 2.0 * (1.0 - enough.NO_RESPONSE_PROBABILITY)
-        (mean, _), (low, high) = self.threshold(at), self.threshold_band(at)
-        above, _ = self.threshold_band(at, both)
+        (mean, _), (low, high) = self.threshold(at), self.posterior_band(at)
+        above, _ = self.posterior_band(at, both)
         wanted = [enough.wanted_half_width_db(f, half_width_db) for f in at]
         beyond = (above >= limit_db_hl) | (mean <= floor_db_hl)
         return bool((beyond | (0.5 * (high - low) <= wanted)).all())
@@ -228,4 +266,9 @@ def _copy_of(
     first, second = figures
     if single:
         return float(first[0]), float(second[0])
+    return _copies_of(figures)
+
+
+def _copies_of(figures: tuple[Array, Array]) -> tuple[Array, Array]:
+    first, second = figures
     return first.copy(), second.copy()

@@ -39,15 +39,13 @@ BETWEEN_LOG_SD: Final = 0.4
 MEAN_TRIALS: Final = (LOG_SD / BETWEEN_LOG_SD) ** 2
 SD_TRIALS: Final = 8.0
 WINDOW_SDS: Final = 2.0  # the window ends so far above the mean: 2.3 % of a normal, 4 % of people's
-# A longer window is shorter by the least pause, in which the late answers come, down to this.
-LONG_WINDOW_MS: Final = 2000.0
 WINDOW_MS_MAX: Final = 4500.0
 LATE_WINDOWS: Final = 2.0  # a press up to so many windows after the onset is an answer
 LATE_MS_MAX: Final = 5500.0
 # A press to the first tone that is answered may be late, and meant for the tone before. Until
-# nothing can be late any more, a tone is waited for as long as nine of ten answers of people with a
+# nothing can be late any more, a tone is waited for as long as nearly all answers of people with a
 # median of 2.5 s take; but only so many, or nobody is there to answer.
-FIRST_LATE_US: Final = 3_500_000
+FIRST_LATE_US: Final = 5_000_000
 LONG_WAITS: Final = 6
 FASTEST_US: Final = 100_000  # what is pressed sooner is a guess, and tells nothing of the listener
 
@@ -102,8 +100,9 @@ class Pace:
         return 0.001 * (s.pause_ms_min + mean_ms)
 
     def take_answer(self, response_us: int) -> None:
-        # What took longer than a usual window is slow in any case.
-        if self._late_may_come and self._count == 0.0 and response_us < self.window_us:
+        # Of the later presses one that took longer than a usual window is meant for its own tone.
+        may_be_late = self._long_waits == 0 or response_us < self.window_us
+        if self._late_may_come and self._count == 0.0 and may_be_late:
             self._long_waits = self._long_waits or LONG_WAITS
             return
         self._long_waits = 0
@@ -142,8 +141,6 @@ class Pace:
         if self._settings.response_window_ms is not None:
             return 1000 * shortest_ms
         window_ms = 1000.0 * exp(self._log_mean() + WINDOW_SDS * self._log_sd())
-        if window_ms > LONG_WINDOW_MS:
-            window_ms = max(window_ms - self._settings.pause_ms_min, LONG_WINDOW_MS)
         return round(1000 * max(min(window_ms, WINDOW_MS_MAX), shortest_ms))
 
     @property

@@ -11,7 +11,13 @@ from functools import cached_property
 from typing import Final
 
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.reasons_to_ask import INTERRUPTS, REASONS_TO_ASK, SilenceDue, about
+from firmware_py.ear.reasons_to_ask import (
+    INTERRUPTS,
+    REASONS_TO_ASK,
+    InPlaceAgain,
+    SilenceDue,
+    about,
+)
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.placing import Place
 from firmware_py.session.way import Again
@@ -244,5 +250,5 @@ def table_lines() -> Iterator[str]:
     for reason in SESSION_REASONS:
         yield f"| {reason.words} | {about(reason.propose)} |"
         if reason.propose is ear_by_air:
-            for each in (*INTERRUPTS, *REASONS_TO_ASK, SilenceDue()):
+            for each in (*INTERRUPTS, *REASONS_TO_ASK, InPlaceAgain(), SilenceDue()):
                 yield f"| · `{each.why}` | {about(each)} |"

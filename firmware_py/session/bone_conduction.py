@@ -87,7 +87,7 @@ class BoneConduction:
         """Keep what was found without noise: from now on the ear is asked with noise."""
         ear = self.tests[route]
         frequencies_hz = ear.audiogram.frequencies_hz
-        low_db_hl, _ = ear.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+        low_db_hl, _ = ear.estimator.posterior_band(frequencies_hz, BAND_PROBABILITY)
         lowest_db_hl = dict(zip(frequencies_hz, low_db_hl.tolist(), strict=True))
         self.without_noise[route] = WithoutNoise(self._of_either_by(ear), lowest_db_hl)
 
@@ -134,7 +134,7 @@ class BoneConduction:
         found = found or self.tests.get(by)
         if found is None or not found.found or frequency_hz not in found.audiogram.frequencies_hz:
             return None
-        return float(found.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)[0][0])
+        return float(found.estimator.posterior_band([frequency_hz], BAND_PROBABILITY)[0][0])
 
     def gap_db(self, route: Route, estimate: Estimate) -> float:
         """Return the air-bone gap of an ear, above the one that ears without a loss of it show."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.listening import DOUBTED, story_reason
+from firmware_py.ear.listening import DOUBTED, otherwise_reason, story_reason
 from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.ear.threshold_estimates import Estimate, suppose
 from firmware_py.session.boards import Boards
@@ -93,6 +93,9 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
         yield story_reason(probable, ear.evidence.tones, ear.route)
+    otherwise = ear.listening.doubted_otherwise()
+    if otherwise is not None:
+        yield otherwise_reason(otherwise)
     change = ear.listening.change
     if change is not None and change.probability >= DOUBTED:
         yield story_reason(change, ear.evidence.tones, ear.route)

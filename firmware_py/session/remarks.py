@@ -65,9 +65,8 @@ def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
     if retest is not None and retest.verdict:
         off_db, verdict = retest.difference_db or 0.0, retest.verdict
         yield reason(Code.RETEST_DIFFERS, ear=name, verdict=verdict, difference_db=off_db)
-    if listening.checks:
-        why = listening.last_why[0]
-        yield reason(Code.BROKEN_OFF, ear=name, checks=listening.checks, why=why)
+    if checks := listening.checks + listening.looks:
+        yield reason(Code.BROKEN_OFF, ear=name, checks=checks, why=listening.last_why[0])
     if listening.kept_tones is not None:
         yield reason(Code.ENOUGH_BEFORE, ear=name, tones=listening.kept_tones)
     if listening.equipment_heard_by and ear.heard_nothing:

@@ -64,7 +64,7 @@ class Skull:
         if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
             return None
         mean_db_hl, _ = other.estimator.threshold([frequency_hz])
-        low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
+        low_db_hl, high_db_hl = other.estimator.posterior_band([frequency_hz], BAND_PROBABILITY)
         mean, low, high = (float(each[0]) for each in (mean_db_hl, low_db_hl, high_db_hl))
         lowest_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
         return Threshold(mean, low, high, lowest_db_hl)

@@ -61,6 +61,12 @@ class Code(Enum):
     PRESSES_UNRELATED = "presses-unrelated"
     ANOTHER_LISTENER = "another-listener", "began"
     ANOTHER_LISTENER_BONE = "another-listener-bone", "began"
+    MOVED_POORER = "moved-poorer", "began", "by_db"
+    MOVED_BETTER = "moved-better", "began", "by_db"
+    LEAKS = "leaks", "began", "by_db", "below_hz"
+    NEAR_A_PITCH = "near-a-pitch", "frequency_hz"
+    ANSWERS_UNHEARD = "answers-unheard"
+    ONLY_LOUDER = "only-louder"
     BROKEN_OFF = "broken-off", "ear", "checks", "why"
     ENOUGH_BEFORE = "enough-before", "ear", "tones"
 
@@ -168,6 +174,7 @@ class Code(Enum):
     NOT_SURE = "not-sure"
 
 
+EARPHONE_MOVED: Final = (Code.MOVED_POORER, Code.MOVED_BETTER, Code.LEAKS)
 CODES: Final[Mapping[str, Code]] = {code.word: code for code in Code}
 # Of these the words name what the operator is to look after: the vibrator, in place of earphones.
 # Journals of a test by bone had the others once, and are read as they are.

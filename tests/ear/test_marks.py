@@ -130,10 +130,12 @@ def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
 def test_two_answers_against_a_threshold_leave_it_unmeasured(heard: bool) -> None:
     """The band is from 70 to 90 dB HL: heard at 70 and below, or not heard at 90 and above."""
     sides = [(1000.0, 82.0, True), (1000.0, 78.0, False), (1000.0, 76.0, False)]
-    against = (1000.0, 69.0 if heard else 91.0, heard)
+    against = (1000.0, 70.0 if heard else 90.0, heard)
     elsewhere = (2000.0, *against[1:])
+    nearer = (1000.0, 70.5 if heard else 89.5, heard)
 
     assert mark(ask(*sides, against, elsewhere)) == Outcome.MEASURED
+    assert mark(ask(*sides, nearer, nearer)) == Outcome.MEASURED
     assert mark(ask(*sides, against, against)) == Outcome.INFERRED
 
 

@@ -15,6 +15,7 @@ from firmware_py.ear.attention import Attention
 from firmware_py.ear.caps import CHECKS_USUAL
 from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.levels import Levels, no_limit
+from firmware_py.ear.marks import Marks
 from firmware_py.ear.model_checks import (
     RETEST_IMPROBABLE,
     ClearTones,
@@ -92,7 +93,7 @@ def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss(
     """With a band up to 30 dB HL it is 2.5 SD of the noise above it, and 10 dB at most."""
     estimator = SimpleNamespace(
         trial_count=4, frequency_range_hz=(250.0, 8000.0),
-        threshold_band=lambda at_hz, _: (None, np.full(len(at_hz), 30.0)),
+        posterior_band=lambda at_hz, _: (None, np.full(len(at_hz), 30.0)),
         hyperparameters=Hyperparameters(None, None, noise_db),
     )  # fmt: skip
     levels = Levels(Route("left"), Settings(), no_limit)
@@ -109,8 +110,8 @@ def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss(
 @pytest.mark.parametrize(
     ("counted", "inattentive"),
     [
-        *((ClearTones(*each), False) for each in ((3, 1), (34, 2), (0, 0))),
-        *((ClearTones(*each), True) for each in ((3, 2), (33, 2), (34, 3), (50, 3))),
+        *((ClearTones(*each), False) for each in ((3, 1), (26, 2), (38, 3), (0, 0))),
+        *((ClearTones(*each), True) for each in ((3, 2), (25, 2), (26, 3), (37, 3))),
         *((Pauses(*each), False) for each in ((30, 4), (51, 5))),
         (Pauses(50, 5), True),
     ],
@@ -128,10 +129,10 @@ def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> No
     assert tones_away([1.0 - each for each in away]) == [1, 2, 3, 5, 6, 7]
     assert tones_away([0.05, 1.0, 1.0, 1.0, 1.0] * 6) == []
     assert tones_away([]) == tones_away([0.0] * 4) == []
-    assert tones_away([0.66] * 5) == [], "1.7 together"
-    assert tones_away([0.64] * 5) == [0, 1, 2, 3, 4], "1.8"
+    assert tones_away([0.51] * 5) == [], "2.45 together"
+    assert tones_away([0.49] * 5) == [0, 1, 2, 3, 4], "2.55"
     assert tones_away([0.72, *[0.4] * 4, 0.68]) == [1, 2, 3, 4, 5], "0.28, and 0.32 at the end"
-    longer = [0.695, *[0.64] * 5]  # the last five, 1.745 before them
+    longer = [0.585, *[0.48] * 5]  # the last five, 2.495 before them
     assert tones_away(longer) == tones_away(longer[::-1]) == [0, 1, 2, 3, 4, 5]
 
 
@@ -140,10 +141,12 @@ def test_a_clear_tone_that_is_missed_is_asked_once_more_and_then_others() -> Non
     levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 60.0))
     estimator = SimpleNamespace(hyperparameters=Hyperparameters(None, None, 2.0))
     found = [
-        SimpleNamespace(frequency_hz=f, high_db_hl=40.0, mark=Outcome.MEASURED)
+        SimpleNamespace(frequency_hz=f, low_db_hl=20.0, high_db_hl=40.0, mark=Outcome.MEASURED)
         for f in (1000.0, 2000.0)
     ]
-    audiogram = SimpleNamespace(levels=levels, estimator=estimator, estimates=lambda: found)
+    audiogram = SimpleNamespace(
+        levels=levels, estimator=estimator, estimates=lambda: found, marks=Marks(levels, [])
+    )
     attention, asked_hz = Attention(cast(Any, audiogram)), []
     while (tone := attention.next_check(5)) is not None:
         asked_hz.append(tone[0])
@@ -164,7 +167,7 @@ def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") ->
 
 @pytest.mark.parametrize("named", ["honest", "lapses=.25", "bursts"])
 def test_who_does_not_attend_is_told_from_who_does(named: str) -> None:
-    remarks = session(named, 1, ears="right").remarks
+    remarks = session(named, 3, ears="right").remarks
 
     assert any(Code.INATTENTIVE in each.codes for each in remarks) is (named != "honest")
     assert any(Code.RUN_AWAY in each.codes for each in remarks) is (named == "bursts")

@@ -60,7 +60,7 @@ def test_bands_are_those_of_the_estimator_and_the_same_for_whoever_asks() -> Non
 
     assert not {*candidates_hz} <= {*audiogram.frequencies_hz}, "some are of the next tone only"
     for frequencies_hz in (audiogram.frequencies_hz, candidates_hz, candidates_hz[:1]):
-        low_db_hl, high_db_hl = audiogram.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+        low_db_hl, high_db_hl = audiogram.estimator.posterior_band(frequencies_hz, BAND_PROBABILITY)
         assert audiogram.bands(frequencies_hz) == (low_db_hl.tolist(), high_db_hl.tolist())
     ends = [(each.low_db_hl, each.high_db_hl) for each in audiogram.estimates()]
     assert ends == [*zip(*audiogram.bands(audiogram.frequencies_hz), strict=True)]
@@ -77,8 +77,8 @@ def test_whether_it_is_surely_beyond_is_asked_only_where_it_may_be(
         asked.append(probability)
         return ends(frequencies_hz, probability)
 
-    ends = ear.estimator.threshold_band
-    monkeypatch.setattr(ThresholdEstimator, "threshold_band", count)
+    ends = ear.estimator.posterior_band
+    monkeypatch.setattr(ThresholdEstimator, "posterior_band", count)
     ThresholdEstimates(ear.settings, ear.belief, ear.levels).estimates()
 
     assert len(asked) == bands

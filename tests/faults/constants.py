@@ -22,6 +22,10 @@ CHANGES: Final = {**RULES, **constants()}
 PEOPLE: Final = "tests/bench/test_people.py"
 # By file and test: the constants that it finds.
 NAMED: Final[dict[str, dict[str, str]]] = {
+    "tests/ear/test_bracketing.py": {
+        "test_a_threshold_depends_on_what_moves_it_by_more_than_6_db":
+            "threshold_estimates.DEPENDS_DB",
+    },
     "tests/ear/test_catch_trials.py": {
         "test_an_unsure_silence_is_half_a_false_alarm":
             "catch_trials.CATCHES_ANSWERED_HIGH catch_trials.CATCHES_TO_JUDGE "
@@ -35,7 +39,7 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     },
     "tests/ear/test_inferred_bands.py": {
         "test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side":
-            "threshold_estimates.EXPECTED_DB",
+            "between.EXPECTED_DB",
     },
     "tests/ear/test_level_limits.py": {
         "test_an_octave_is_near_and_a_little_more_is_not": "levels.NEAR_OCTAVES",
@@ -43,6 +47,7 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     "tests/ear/test_marks.py": {
         "test_noise_moves_a_tone_that_it_silences_5_db_above_one_heard_without": "marks.MOVED_DB",
         "test_a_frequency_is_measured_if_both_sides_were_answered_there": "marks.THIRD_OCTAVE",
+        "test_two_answers_against_a_threshold_leave_it_unmeasured": "marks.AGAINST_DB",
     },
     "tests/ear/test_model_checks.py": {
         "test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident":
@@ -50,6 +55,25 @@ NAMED: Final[dict[str, dict[str, str]]] = {
             "model_checks.MISSED_MIN model_checks.MISSED_SHARE",
         "test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none":
             "model_checks.RUN_AWAY model_checks.RUN_MEMBER model_checks.RUN_TONES",
+    },
+    "tests/ear/test_otherwise.py": {
+        "test_a_tone_is_asked_of_which_the_answer_tells":
+            "caps.DECIDING_TONES_MAX listening.BELOW_NOISES listening.CLEAR_DB "
+            "listening.DECIDED_NOISES listening.FAR_BELOW_DB listening.LOUDER_DB "
+            "listening.MOSTLY listening.PERHAPS",
+        "test_a_pitch_has_to_be_more_probable_to_be_told": "listening.DOUBTED_PITCH",
+        "test_other_sizes_are_tried_where_the_own_one_is_worth_something":
+            "otherwise.SIZES_DB otherwise.SIZES_MIN",
+        "test_places_where_it_may_have_moved_are_the_best_and_not_neighbours":
+            "otherwise.GAIN_MIN otherwise.PLACES_MAX otherwise.WORSE_MAX",
+        "test_the_odds_of_a_move_are_those_of_its_size_its_place_and_its_direction":
+            "otherwise.MOVED_SD_DB otherwise.NEIGHBOURS otherwise.SHARE_BETTER "
+            "otherwise.SHARE_EVERYWHERE otherwise.SIZE_MAX_DB otherwise.SIZE_MIN_DB "
+            "otherwise.WIDTH_DB",
+        "test_the_odds_of_a_pitch_a_cue_and_a_habit_are_means_over_variants":
+            "otherwise.CUE_SHARES otherwise.LOG_SHARE otherwise.PITCH_OCTAVES "
+            "otherwise.PITCH_SHARES otherwise.RISING_DB",
+        "test_two_tones_decide_if_it_is_where_it_was": "caps.IN_PLACE_TONES",
     },
     "tests/ear/test_reasons_to_ask.py": {
         "test_it_is_asked_when_four_tones_more_are_left_than_that_takes":
@@ -79,7 +103,8 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     "tests/presenting/test_pace.py": {
         "test_what_is_pressed_within_100_ms_tells_nothing_of_how_fast_somebody_is":
             "pace.FASTEST_US",
-        "test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer": "pace.LONG_WAITS",
+        "test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer":
+            "pace.FIRST_LATE_US pace.LONG_WAITS",
         "test_what_is_known_of_a_listener_is_what_can_be_meant_for_one_tone_only":
             "pace.LONG_WAITS",
         "test_a_press_begins_a_pause_anew_within_reason": "pace.PAUSE_TOTAL_US_MAX",

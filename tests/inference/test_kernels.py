@@ -37,6 +37,7 @@ KERNELS = {
 ENTRIES = {
     "elementary.exp", "elementary.log", "elementary.normal_cdf",
     "laplace.hyperparameters.fit", "laplace.posterior.predict", "laplace.selection.select",
+    "mixture.otherwise.gain_by_shifts", "mixture.otherwise.infer_otherwise",
     "mixture.posterior.infer", "mixture.posterior.check_prior",
     "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh", "mixture.prediction.predict",
     "mixture.prediction.probability_of", "mixture.prediction.quantile",

@@ -68,8 +68,11 @@ def _assert_sane(estimator: ThresholdEstimator) -> None:
     tone = BITS.choose(estimator)
     assert np.all(np.isfinite(mean_db_hl))
     assert np.all((sd_db > 0.0) & np.isfinite(sd_db))
-    inner, outer = (estimator.threshold_band(AUDIOGRAM_FREQUENCIES_HZ, p) for p in (0.5, 0.95))
-    assert np.all((outer[0] < inner[0]) & (inner[0] < inner[1]) & (inner[1] < outer[1]))
+    for band in (estimator.threshold_band, estimator.posterior_band):
+        inner, outer = (band(AUDIOGRAM_FREQUENCIES_HZ, p) for p in (0.5, 0.95))
+        assert np.all((outer[0] < inner[0]) & (inner[0] < inner[1]) & (inner[1] < outer[1]))
+    told = estimator.threshold_band(AUDIOGRAM_FREQUENCIES_HZ)
+    assert np.all((told[0] <= outer[0]) & (outer[1] <= told[1]))
     # Cantelli's inequality; the mean of a mixture may lie outside its band all the same.
     reach_db = math.sqrt(0.975 / 0.025) * sd_db * (1.0 + 1e-9)
     assert np.all(np.maximum(mean_db_hl - outer[0], outer[1] - mean_db_hl) <= reach_db)

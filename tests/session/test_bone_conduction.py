@@ -244,8 +244,8 @@ def test_what_is_heard_at_the_floor_stays_the_better_cochleas_where_no_noise_mas
     truths: dict[Ear, Audiogram] = {side: Audiogram(HZ, levels) for side, levels in by_air.items()}
     right, left = (Audiogram(HZ, tuple(each + 14.0 for each in by_air[side])) for side in by_air)
     head = Head({"right": right, "left": left})
-    listener = SimulatedListener(truths, seed=1, head=head)
-    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    listener = SimulatedListener(truths, seed=3, head=head)
+    test = SimulatedTest(Settings(routes="air, bone", seed=3), listener)
     test.run()
     at = {each.frequency_hz: each for each in ear(test, LEFT).thresholds}
     assert {at[f].masking for f in (500, 1000)} == {MaskingMark.UNCERTAIN}
@@ -285,7 +285,7 @@ def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
         # Right cochlea 30 dB HL, left one 10: what was heard without noise was the left one.
         ((60, 40, 30, (30, 15, 30)), 100.0, {500: "dilemma", 4000: "dilemma"}),
         ((DEAD, 40, 0, (38, 20, 10)), 100.0, {500: "dilemma"}),
-        ((60, 50, 30, (10, 20, 0)), 62.0, {1000: "noise-limit"}),
+        ((60, 50, 30, (10, 20, 0)), 60.0, {1000: "noise-limit"}),
     ],
 )
 def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
@@ -343,7 +343,7 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
             test.ask_again(test.observations[-1:])
         while not test.over:
             tone = next_presentation(test, test.tally.tones + 1)
-            heard = tone.level_db_hl + random.gauss(0.0, 4.0) > 40.0
+            heard = tone.level_db_hl + random.gauss(0.0, 6.0) > 40.0
             take_answer(test, tone, heard and random.random() > 0.1)  # at times without attention
     once = 20 + AGAIN_TONES_MAX + ATTENTION_TONES_MAX
     assert test.estimator.trial_count > once, "or once would be room enough"

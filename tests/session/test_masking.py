@@ -18,7 +18,7 @@ from firmware_py.session import masking
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau, is_clear
 from firmware_py.terms import events
-from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Why
 from firmware_py.terms.presentation import Cover, Presentation
 from firmware_py.terms.reasons import Code, Reason, as_json, reason
 from firmware_py.terms.route import OTHER, Route
@@ -55,6 +55,12 @@ def measure(
 ) -> Driver:
     """A finished test, run once for all who ask; none of them may change it."""
     return run_to_end(Settings(**about), listener, can_mask=can_mask, earphones=earphones)
+
+
+def measured(driver: Driver) -> list[tuple[str, float, float]]:
+    """The tones but those about the listener: what is otherwise is not asked of a shadow."""
+    plays = [each for each in driver.plays if each.why not in (Why.DECIDING, Why.CLEAR_TONE)]
+    return [(str(each.route), each.frequency_hz, each.level_db_hl) for each in plays]
 
 
 def marks(driver: Driver, ear: str) -> dict[int, str]:
@@ -218,7 +224,7 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
 
 
-@pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 50.0, 80.0], 20.0))
+@pytest.mark.parametrize("level_db_hl", quick([10.0, 25.0, 45.0, 50.0, 80.0], 25.0))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
     alike = head(level_db_hl, level_db_hl)
     plain, automatic = measure(alike, masking="off"), measure(alike)
@@ -261,7 +267,7 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
     assert remark["why"] == as_json(why)
     if "ears" not in about:
         assert set(marks(driver, "right").values()) == {MaskingMark.NOT_MASKED}
-        assert driver.plays == measure(ASYMMETRIC, masking="off").plays
+        assert measured(driver) == measured(measure(ASYMMETRIC, masking="off"))
     if "can_mask" in about:
         assert driver.tells("tone", ear="left", unmasked=why)
 
@@ -269,7 +275,7 @@ def test_what_the_other_ear_may_have_heard_is_marked_without_noise_too(
 def test_one_ear_alone_is_not_suspected_of_what_the_best_other_would_not_hear() -> None:
     """Nor is it judged with masking off, as was asked for."""
     alone = measure(ASYMMETRIC, masking="off", ears="left")
-    good, deaf = measure(head(10.0, 20.0), ears="left"), measure(head(999.0, 999.0), ears="left")
+    good, deaf = measure(head(10.0, 21.0), ears="left"), measure(head(999.0, 999.0), ears="left")
 
     assert set(marks(alone, "left").values()) == {None}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
@@ -303,6 +309,13 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
 
 
 # A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
+def on_masking(driver: Driver) -> dict[str, Any]:
+    """The remark on it: there may be others, for noise silences an ear that hears nothing."""
+    remarks: list[dict[str, Any]] = driver.result["remarks"]
+    (found,) = (each for each in remarks if each["code"] == Code.MASKING_UNCERTAIN.word)
+    return found
+
+
 BEHIND_A_GAP: Final = head(right=45.0, left=NEVER_DB_HL, right_gap_db=37.0)
 
 
@@ -337,7 +350,7 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
     driver = measure(BEHIND_A_GAP)
     checks = driver.tells("tone", purpose=Purpose.PLATEAU)
     doubted = [t for t in driver.ear("left")["thresholds"] if t["masking"] is not None]
-    (remark,) = driver.result["remarks"]
+    remark = on_masking(driver)
 
     assert len(checks) == TRIES_MAX, "it may have been missed"
     assert {about["ear"] for about in checks} == {"left"}
@@ -375,8 +388,7 @@ def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
     driver.run()
 
     assert len(driver.tells("tone", purpose=Purpose.PLATEAU)) == 1
-    (remark,) = driver.result["remarks"]
-    assert remark["why"]["code"] == Code.GAP_EXPLAINS.word
+    assert on_masking(driver)["why"]["code"] == Code.GAP_EXPLAINS.word
 
 
 OTHER_EAR: Final = masking.Threshold(45.0, 42.0, 48.0)

@@ -108,6 +108,20 @@ class LaplaceModel:
         """Return NaN for each answer: sites of Laplace's approximation have no cavities."""
         return np.full(n, np.nan)
 
+    def log_ratio_otherwise(self, _n: int, _softer_db: Array, _pressed_unheard: Array) -> float:
+        """Return 0: this model knows no listener but one."""
+        return 0.0
+
+    def threshold_otherwise(
+        self, _n: int, _softer_db: Array, _pressed_unheard: Array, frequencies_hz: Array
+    ) -> Array:
+        """Return what is predicted: see `log_ratio_otherwise`."""
+        return self.predict(frequencies_hz)[0]
+
+    def gain_by_shifts(self, among: Array, _sd_db: float) -> tuple[Array, Array]:
+        """Return zeros: see `log_ratio_otherwise`."""
+        return np.zeros(among.shape), np.zeros(among.shape)
+
     def listener_shares(self) -> Array:
         """Return 1: there is one kind of listener."""
         return np.ones(1)

@@ -12,6 +12,7 @@ from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
 # Columns of the table of listeners.
 NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE, UNSURE_HALF_WIDTH_DB = range(4)
 LISTENER_ENTRIES: Final = 4
+SHIFT_ROWS: Final = 7  # groups of tones that an earphone may pass on more softly from one on
 
 
 class Places(NamedTuple):
@@ -114,6 +115,25 @@ class Wandering(NamedTuple):
     attending: Vector
     missing_before: Vector
     pressing_before: Vector
+
+
+class Otherwise(NamedTuple):
+    """The same answers, had the listener or the earphones been otherwise; see `otherwise`.
+
+    `softer_db` and `pressed_unheard` are (n,) each, and the sites that come of them as well;
+    `mean_db_hl` (D,) is what follows for the unknowns. Of the answers from any of them on: `among`,
+    `gain` and `shift_db` are (SHIFT_ROWS, n).
+    """
+
+    softer_db: Vector
+    pressed_unheard: Vector
+    tau: Vector
+    nu: Vector
+    probability: Vector
+    mean_db_hl: Vector
+    among: Matrix
+    gain: Matrix
+    shift_db: Matrix
 
 
 class Mixture(NamedTuple):

@@ -14,6 +14,7 @@ from firmware_py.inference.mixture.arrays import (
     Expected,
 )
 from firmware_py.inference.mixture.bone_prior import prior_of
+from firmware_py.inference.mixture.otherwise import gain_by_shifts, infer_otherwise
 from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import (
@@ -27,7 +28,12 @@ from firmware_py.inference.mixture.prediction import predict, probability_of, qu
 from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
 from firmware_py.inference.mixture.stride import answers_at, strode
-from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
+from firmware_py.inference.mixture.wandering import (
+    AWAY_AT_THE_START,
+    buttons,
+    while_missing,
+    while_pressing,
+)
 from firmware_py.inference.mixture.workspace import Workspace, write_listeners, write_prior
 from firmware_py.inference.model import Choice, Hyperparameters, Points
 from firmware_py.inference.profiles import Listener
@@ -102,8 +108,17 @@ class MixtureModel:
         return self.workspace.nbytes
 
     def attention(self, n: int) -> Array:
-        w = self.workspace.wandering
-        return 1.0 - w.missing[:n] - w.pressing[:n]
+        """Return P(attended_i | all answers): by what the others say of it, and by its own."""
+        w, of = self.workspace, self.workspace.wandering
+        presses = buttons(w.listeners.table[0, UNSURE_HALF_WIDTH_DB].item())
+        found = np.ones(n)
+        for i in range(n if self._wanders else 0):
+            answer, missing, pressing = w.tones.answer[i], of.missing[i], of.pressing[i]
+            there = (1.0 - missing - pressing) * of.attending[i]
+            away = missing * while_missing(answer, presses)
+            away += pressing * while_pressing(answer, presses)
+            found[i] = there / (there + away)
+        return found
 
     def answer_probabilities(self, n: int) -> Array:
         of = self.workspace.hypotheses
@@ -217,6 +232,29 @@ class MixtureModel:
         half_db2 = np.einsum("mk,ckl->cml", row, mixture.covariance)
         covariance_db2 = np.einsum("cml,nl->cmn", half_db2, row) + own_db2
         return Curves(mixture.weight.copy(), mean_db_hl, covariance_db2)
+
+    def log_ratio_otherwise(self, n: int, softer_db: Array, pressed_unheard: Array) -> float:
+        w = self.workspace
+        w.otherwise.softer_db[:n], w.otherwise.pressed_unheard[:n] = softer_db, pressed_unheard
+        return infer_otherwise(
+            n, w.otherwise, w.steady, w.tones, w.likelihood, w.listeners, w.prior, w.asked,
+            w.hypotheses, w.scratch,
+        )  # fmt: skip
+
+    def threshold_otherwise(
+        self, n: int, softer_db: Array, pressed_unheard: Array, frequencies_hz: Array
+    ) -> Array:
+        self.log_ratio_otherwise(n, softer_db, pressed_unheard)
+        left, bend, u, bow_db = self._placing.places(frequencies_hz)
+        mean = self.workspace.otherwise.mean_db_hl
+        bent_db = np.where(bend < 0, 0.0, bow_db * mean[bend])
+        return (1.0 - u) * mean[left] + u * mean[np.where(u > 0.0, left + 1, left)] + bent_db
+
+    def gain_by_shifts(self, among: Array, sd_db: float) -> tuple[Array, Array]:
+        w, (rows, n) = self.workspace, among.shape
+        w.otherwise.among[:rows, :n] = among
+        gain_by_shifts(n, rows, sd_db, w.tones, w.hypotheses, w.scratch.column, w.otherwise)
+        return w.otherwise.gain[:rows, :n].copy(), w.otherwise.shift_db[:rows, :n].copy()
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         w = self.workspace

@@ -10,12 +10,14 @@ from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import (
     LISTENER_ENTRIES,
+    SHIFT_ROWS,
     Believed,
     Expected,
     Hypotheses,
     Likelihood,
     Listeners,
     Mixture,
+    Otherwise,
     Places,
     Prior,
     Scratch,
@@ -26,6 +28,7 @@ from firmware_py.inference.mixture.arrays import (
 from firmware_py.inference.mixture.asked import Asked
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.sites import SITE_ROWS
+from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START
 from firmware_py.inference.model import Memory
 from firmware_py.inference.profiles import Listener
 from firmware_py.inference.psychometric import RATE_MIN
@@ -43,6 +46,8 @@ class Workspace(Memory):
     listeners: Listeners
     hypotheses: Hypotheses
     wandering: Wandering
+    steady: Wandering  # that may be anywhere alike
+    otherwise: Otherwise
     scratch: Scratch
     total: Array  # (1,) log evidence of the answers
     mixture: Mixture
@@ -88,6 +93,8 @@ class Workspace(Memory):
                 *zeros(of_hypothesis, of_hypothesis),
             ),
             wandering=Wandering(*zeros(*[(trials + 1,)] * 2, *[(trials if wanders else 0,)] * 3)),
+            steady=Wandering(*np.zeros((2, trials)), *np.zeros((3, 0))),
+            otherwise=Otherwise(*zeros(*[(trials,)] * 5, (unknowns,), *[(SHIFT_ROWS, trials)] * 3)),
             scratch=Scratch(
                 *zeros((unknowns,), square, square, (unknowns,), (unknowns,), (SITE_ROWS, at_once))
             ),
@@ -101,6 +108,8 @@ class Workspace(Memory):
             moved=Expected(*np.zeros((len(Expected._fields), 1))),
         )
         made.claim()
+        for share in made.steady[:2]:
+            share[:] = 0.5 * AWAY_AT_THE_START if wanders else 0.0
         return made
 
 

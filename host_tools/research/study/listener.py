@@ -115,7 +115,8 @@ class Listener:
         above_db = self._above_db(frequency_hz, level_db_hl) - moment.criterion_db
         attentive = 1.0 - how.false_alarm_rate - how.lapse_rate
         phi = float(normal_cdf(above_db / (moment.response_noise_db or how.response_noise_db)))
-        return how.false_alarm_rate + attentive * phi
+        heard = how.false_alarm_rate + attentive * phi
+        return heard + (1.0 - heard) * moment.pressed_unheard
 
     def _above_db(self, frequency_hz: float, level_db_hl: float) -> float:
         return level_db_hl - self._audiogram.threshold_db_hl(frequency_hz)
@@ -151,6 +152,7 @@ class Listener:
             + attentive * float(normal_cdf((above_db - bound_db) / noise_db))
             for presses, bound_db in ((1.0, half_width_db), (2.0, -half_width_db))
         )
+        sure, answered = (p + (1.0 - p) * moment.pressed_unheard for p in (sure, answered))
         luck = float(self._luck[tone])
         self._course.take_answer(tone, luck < answered)
         if luck < sure:

@@ -7,10 +7,12 @@ read off them. The rows themselves are in `robustness_cases.py`.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.operator import NOBODY, Operator
 from firmware_py.terms.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
@@ -21,6 +23,7 @@ from host_tools.research.study.sitting import RESPONSE_TIME_S
 SCORED_HZ: Final = (500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 LOW_HZ: Final = 250.0
 ALL_HZ: Final = (LOW_HZ, *SCORED_HZ)
+BETWEEN_HZ: Final = tuple(np.geomspace(ALL_HZ[0], ALL_HZ[-1], 42)[1:-1].tolist())  # 40
 MARKS_AT_TONES: Final = (10, 20, 40)
 EARS_USUAL: Final = 40
 
@@ -33,6 +36,7 @@ END: Final = 0  # stands for the end of a procedure among the numbers of tones
 EXACT_TONES: Final = 25
 THIN: Final = 0.9  # of exact mass: a 95 % band that holds less
 
+BAND: Final = 0.95
 BAND_DB: Final = 8.0
 WRONG_DB: Final = 15.0  # a threshold this far off, outside its band, is confidently wrong
 RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
@@ -49,6 +53,8 @@ class SessionFound:
     noise_db: float = math.nan  # believed at the end
     # tones until every 95 % band, 500-8000 Hz, is within +-`BAND_DB`; all, if it never was
     tones: float = math.nan
+    between: float = math.nan  # the share of truths at `BETWEEN_HZ` that the 95 % bands hold
+    between_db: float = math.nan  # their half widths, mean
     refused: bool = False  # the ear is unreliable
     inattentive: bool = False  # a remark or the outcome says so
     remarks: tuple[str, ...] = ()  # but those on masking, which are not about the listener
@@ -136,7 +142,6 @@ class Case:
     response_time_s: float = RESPONSE_TIME_S
     operator: Operator = NOBODY
     changes_at: int | None = None  # another person answers from this tone on, another of the ears
-    moved_db: float | None = None  # and not that, but this ear so much poorer
 
 
 def rmse(tones: int) -> Measure:
@@ -153,6 +158,14 @@ def coverage_low(tones: int) -> Measure:
     return mean_of(lambda each: each.covered[tones][0])
 
 
+def told_between(band_db_hl: tuple[Array, Array], truth: Audiogram) -> tuple[float, float]:
+    """Return the share of truths that the band at `BETWEEN_HZ` holds, and its mean half width."""
+    low_db_hl, high_db_hl = band_db_hl
+    true_db_hl = np.array([truth.threshold_db_hl(f) for f in BETWEEN_HZ])
+    held = (low_db_hl <= true_db_hl) & (true_db_hl <= high_db_hl)
+    return float(np.mean(held)), float(np.mean(0.5 * (high_db_hl - low_db_hl)))
+
+
 def among(holds: Callable[[SessionFound], bool], measure: Measure) -> Measure:
     """Return a number of the sessions alone of which something holds."""
     return lambda found: measure([each for each in found if holds(each)])
@@ -161,6 +174,20 @@ def among(holds: Callable[[SessionFound], bool], measure: Measure) -> Measure:
 def mean_of(number: Callable[[SessionFound], float]) -> Measure:
     """Return the mean of a number of the sessions; of a condition, the share that meets it."""
     return lambda found: mean_of_known([float(number(each)) for each in found])
+
+
+def upper_bound(holds: Callable[[SessionFound], bool]) -> Measure:
+    """Return what the share that meets a condition is at most, with 95 % (Wilson's score)."""
+
+    def measure(found: Sequence[SessionFound]) -> float:
+        if not found:
+            return math.nan
+        count, z = len(found), NormalDist().inv_cdf(0.95)
+        share = sum(map(holds, found)) / count
+        spread = math.sqrt(share * (1.0 - share) / count + 0.25 * z * z / count**2)
+        return (share + 0.5 * z * z / count + z * spread) / (1.0 + z * z / count)
+
+    return measure
 
 
 def mean_mass(found: Sequence[SessionFound]) -> float:

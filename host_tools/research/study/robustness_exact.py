@@ -27,7 +27,7 @@ from firmware_py.inference.profiles import MixtureProfile, profile_named
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.study.listener import Answering, Listener, uniforms
-from host_tools.research.study.robustness import EXACT_TONES, SessionFound
+from host_tools.research.study.robustness import BAND, EXACT_TONES, SessionFound
 
 # Particles are drawn from the estimator's posterior, so many times as wide, and from its prior.
 WIDTHS: Final = (1.3, 3.0, 9.0)
@@ -35,7 +35,6 @@ PRIOR_SHARE: Final = 0.25
 PARTICLES: Final = 20_000
 PARTICLES_MAX: Final = 320_000
 SAMPLES_MIN: Final = 1000  # independent ones that a posterior must be worth, or more are drawn
-BAND: Final = 0.95
 _PARTICLE_STREAM: Final = 6
 # Of the table of Phi, whose lines are off by 2e-9 at most.
 PHI_STEP: Final = 1.0 / 4096.0

@@ -25,11 +25,18 @@ from firmware_py.terms.results import (
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING
 from firmware_py.terms.words import say
 from host_tools.research.methods.interface import Array
-from host_tools.research.study.robustness import END, WRONG_DB, SessionFound
+from host_tools.research.study.robustness import (
+    BAND,
+    BETWEEN_HZ,
+    END,
+    WRONG_DB,
+    SessionFound,
+    told_between,
+)
 from host_tools.research.study.sitting import Sitting, Truths
 
 FAR_DB: Final = 10.0  # a threshold so far off and outside its 95 % band is false
@@ -150,7 +157,14 @@ def run_procedure(sitting: Sitting) -> SessionFound:
         inferred_wrong=inferred_far_off(result, sitting.truths),
         seconds=test.seconds,
         differ_db=_differ_db(sitting, test),
+        between=_between(result.ears[0].route, sitting, test),
     )
+
+
+def _between(route: Route, sitting: Sitting, test: SimulatedTest) -> float:
+    """Return the share of truths that the curve of a report holds, of an ear."""
+    band_db_hl = test.test.ears[route].estimator.threshold_band(BETWEEN_HZ, BAND)
+    return told_between(band_db_hl, sitting.truths[ear_named(route.ear)])[0]
 
 
 def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:

@@ -32,7 +32,9 @@ from host_tools.research.study.listener import Answering, Ear, Listener, session
 from host_tools.research.study.plan import NOT_KNOWN, prior_in, prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,
+    BAND,
     BAND_DB,
+    BETWEEN_HZ,
     EARS_USUAL,
     ESTIMATOR,
     EXACT,
@@ -43,6 +45,7 @@ from host_tools.research.study.robustness import (
     Case,
     SessionFound,
     read_off,
+    told_between,
 )
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_exact import run_exact
@@ -51,7 +54,6 @@ from host_tools.research.study.sessions import Table
 from host_tools.research.study.sitting import Change, Sitting
 from host_tools.terminal import markdown, say_aside
 
-BAND: Final = 0.95
 SEEDS_MAX: Final = 10_000
 _THEN_STREAM: Final = 8
 
@@ -98,12 +100,9 @@ def units_of(
 
 
 def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
-    """Return the ear that answers later: another one, drawn by chance, or this one moved."""
+    """Return the ear that answers later: another one, drawn by chance."""
     if case.changes_at is None:
         return None
-    if case.moved_db is not None:
-        moved = tuple(threshold + case.moved_db for threshold in ear.thresholds_db_hl)
-        return dataclasses.replace(ear, name=f"{ear.name}:moved", thresholds_db_hl=moved)
     others = [each for each in ears if each.name != ear.name] or [ear]
     draw = float(uniforms(ear.name, seed, _THEN_STREAM, 1)[0])
     return others[int(draw * len(others))]
@@ -144,7 +143,11 @@ def run_estimator(unit: Unit) -> SessionFound:
             inside = (low_db_hl <= truth_db_hl) & (truth_db_hl <= high_db_hl)
             covered[tone] = inside.astype(float)
     believed_db = method.estimator.hyperparameters.response_noise_db
-    return SessionFound(error_db, covered, noise_db=believed_db, tones=narrow_after)
+    held, half_width_db = told_between(method.threshold_band(BETWEEN_HZ, BAND), unit.ear.audiogram)
+    return SessionFound(
+        error_db, covered, believed_db, narrow_after, between=held, between_db=half_width_db,
+        family=unit.ear.stratum,
+    )  # fmt: skip
 
 
 def _run_procedure(unit: Unit) -> SessionFound:

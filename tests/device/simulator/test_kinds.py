@@ -88,6 +88,11 @@ def hears(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0)
         ("presser=1/0/20/3", "listener 'presser=1/0/20/3': allowed are 3 numbers at most"),
         ("uneven=1", "listener 'uneven=1': allowed are numbers from 0.1 to 30 dB"),
         ("exaggerating=15/", "listener 'exaggerating=15/': allowed are numbers from 0 to 60 dB"),
+        ("moved=1", "listener 'moved=1': allowed are numbers from -40 to 40 dB"),
+        ("moved=1/50", "listener 'moved=1/50': allowed are numbers from -40 to 40 dB"),
+        ("tinnitus=50/.5", "allowed are numbers from 125 to 16000 Hz"),
+        ("cue=2", "listener 'cue=2': allowed are numbers from 0 to 1 of the tones"),
+        ("rising=1", "listener 'rising=1': rising has no value"),
         ("human=nowhere.csv", "listener 'human=nowhere.csv': nowhere.csv: cannot be read: No such"),
     ],
 )
@@ -175,7 +180,10 @@ def test_every_kind_is_among_the_words_and_can_be_named() -> None:
     words = KINDS_WORDS.split(", ")
 
     assert {word.partition("=")[0] for word in words} == {*KINDS, "package.module:Class"}
-    values = {"[/DB]": "/9", "[/K]": "/5", "DB": "10", "P": ".5", "K": "5", "S": "2"}
+    values = {
+        "[/DB]": "/9", "[/K]": "/5", "[/K[/TONES[/HZ/HZ]]]": "/5/2/500/900", "DB": "10",
+        "HZ": "500", "P": ".5", "K": "5", "S": "2",
+    }  # fmt: skip
     for word in words[:-1]:
         for placeholder, value in values.items():
             word = word.replace(placeholder, value)  # noqa: PLW2901 - one after the other
@@ -356,3 +364,45 @@ def test_what_is_no_table_of_answers_is_refused(
 def test_a_table_without_a_block_of_answers_is_refused(table: Table) -> None:
     with pytest.raises(TraceError, match="no block of 100 answers, wanted is at least one"):
         read_traces(table(answers=90))
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted_db"),
+    [
+        ("moved=3/12", [0.0, 0.0, 12.0, 12.0, 12.0]),
+        ("moved=3/-12/5", [0.0, 0.0, -12.0, -12.0, 0.0]),
+        ("moved=2/12/9/3", [0.0, 4.0, 8.0, 12.0, 12.0]),
+        ("moved=1/12/9/1/0/999", [0.0] * 5),  # at others only
+        ("moved=1/12/9/1/0/1000", [12.0] * 5),
+    ],
+)
+def test_an_earphone_moves_until_it_is_put_back(kind: str, wanted_db: list[float]) -> None:
+    course = Course(kind_named(kind), 3, 2.0)
+
+    assert [course.at(n).criterion_db for n in range(1, 6)] == wanted_db
+    course.seat()
+    assert [course.at(n).criterion_db for n in range(1, 6)] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [("tinnitus=1000/.4", 0.4), ("tinnitus=1415/.4", 0.0), ("tinnitus=1413/.4", 0.4),
+     ("cue=.4", 0.4)],
+)  # fmt: skip
+def test_a_share_of_unheard_tones_is_pressed_and_no_silence_more(kind: str, wanted: float) -> None:
+    """Within half an octave of a pitch, or everywhere."""
+    someone = attentive(kind)
+
+    assert np.mean(hears(someone, range(4000), 0.0)) == pytest.approx(wanted, abs=0.03)
+    assert silences(someone, after=5) == 0.0
+    assert all(hears(someone, range(100), 100.0))
+
+
+def test_of_faint_tones_only_those_louder_than_the_one_before_are_noticed() -> None:
+    course = Course(kind_named("rising"), 3, 2.0)
+    above_db = [0.0, 1.0, 1.0, 5.0, 4.0, -11.0, -3.0, 11.0, 9.0]
+
+    noticed = [course.at(n, above_db=each).pressed is None for n, each in enumerate(above_db)]
+
+    # What is louder, the first tone, and what is not faint.
+    assert noticed == [True, True, False, True, False, True, True, True, False]

@@ -71,7 +71,7 @@ def test_band_is_between_quantiles_of_the_mixture(probability_: float) -> None:
     """One Gaussian a component, the listeners summed out by their moments; brentq on its cdf."""
     estimator = _after()
     w, told = mixture_of(estimator).workspace, slice(unknowns_of(estimator))
-    low_db_hl, high_db_hl = estimator.threshold_band(ASKED_HZ, probability_)
+    low_db_hl, high_db_hl = estimator.posterior_band(ASKED_HZ, probability_)
     for i, frequency_hz in enumerate(ASKED_HZ):
         b = row_of(frequency_hz, np.array(KNOTS_HZ))
         mean = w.mixture.mean_db_hl[:, told] @ b

@@ -20,6 +20,7 @@ from firmware_py.inference.mixture.wandering import (
 )
 from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 from tests.inference.mixture.population import POPULATION
+from tests.inference.models import mixture_of
 from tests.reference import FloatArray
 from tests.reference_mixture import (
     ATTENDING,
@@ -86,6 +87,22 @@ def test_recursions_sum_over_all_ways_of_wandering(n: int, half_width_db: float)
         each = [np.array([value]) for value in p]
         found = log_of_wanderer(each, answers.tolist(), half_width_db)
         assert found[0] == pytest.approx(log_p, rel=1e-12)
+
+
+@pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
+def test_an_answer_without_attention_is_told_by_the_others_and_by_itself(
+    half_width_db: float,
+) -> None:
+    estimator = ThresholdEstimator(prior=POPULATION, unsure_half_width_db=half_width_db)
+    for level_db_hl in (60.0, 40.0, 90.0, 80.0, 30.0, 70.0):
+        estimator.observe(1000.0, level_db_hl, level_db_hl < 75.0)
+    workspace = mixture_of(estimator).workspace
+    p, answers = workspace.wandering.attending[:6], workspace.tones.answer[:6].tolist()
+    given = np.column_stack([p, [while_away(answer, half_width_db) for answer in answers]])
+    state = _all_ways(p, answers, half_width_db)[0] * given
+
+    assert_allclose(estimator.attended, state[:, ATTENDING] / state.sum(axis=1), rtol=1e-9)
+    assert estimator.attended.argmin() in (2, 3)
 
 
 @pytest.mark.parametrize("answer", [HEARD, SILENT])

@@ -403,7 +403,10 @@ def test_an_installed_package_gives_them_names(
     assert "is an entry point of gp_pta.methods twice" in refusal_of(*words, "twice")
     assert "schlittenlacher-gp, bracket, quest, twice, package" in refusal_of(*words, "none")
     for name, told in (
-        ("bracket", "no kind of listener is called 'bracket', allowed are honest, .*=K, bursts, d"),
+        (
+            "bracket",
+            "no kind of listener is called 'bracket', allowed are honest, .*rising, bursts, d",
+        ),
         ("human", "'human': an installed package has 'human' in gp_pta.listeners, too: the name"),
         ("human=answers.csv", "'human=answers.csv': an installed package has 'human' in gp_pta"),
     ):

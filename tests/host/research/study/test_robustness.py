@@ -26,6 +26,7 @@ from host_tools.research.study.listener import Answering
 from host_tools.research.study.plan import NOT_KNOWN
 from host_tools.research.study.robustness import (
     ALL_HZ,
+    BETWEEN_HZ,
     END,
     Goal,
     SessionFound,
@@ -35,6 +36,7 @@ from host_tools.research.study.robustness import (
     read_off,
     rmse,
     share_thin,
+    told_between,
 )
 from host_tools.research.study.robustness_cases import BY_NAME, CASES, accept
 from host_tools.research.study.robustness_exact import (
@@ -82,6 +84,16 @@ class TestArithmetic:
         rows = read_off(BY_NAME["bursts-test"], [bad])
         assert [row["met"] for row in rows] == [True, True, None]
         assert [row["shown"] for row in rows] == ["-", "-", "100%"]
+
+    def test_what_is_told_between_holds_a_truth_on_its_edge(self) -> None:
+        low_db_hl = np.full(len(BETWEEN_HZ), 30.0)
+        low_db_hl[:10] = 30.1
+        held = told_between((low_db_hl, low_db_hl + 8.0), Audiogram((1000.0,), (30.0,)))
+
+        assert held == pytest.approx((0.75, 4.0))
+        assert len(BETWEEN_HZ) == 40
+        assert 250.0 < min(BETWEEN_HZ) < max(BETWEEN_HZ) < 8000.0
+        assert not {*BETWEEN_HZ} & {*ALL_HZ}
 
     def test_the_exact_mass_is_that_of_all_bands(self) -> None:
         sessions = [
@@ -175,6 +187,7 @@ class TestSessions:
         assert all(len(each) == len(ALL_HZ) for each in noted.error_db.values())
         assert noted.error_db[10][ALL_HZ.index(3000.0)] < -10.0, "nobody looked there yet"
         assert 0.5 < noted.noise_db < 10.0
+        assert noted.between >= 0.93
 
 
 class TestWholeSessions:

@@ -1,0 +1,88 @@
+"""One accident places no threshold: what depends on one answer is asked once more."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from firmware_py.ear.ear import EarTest
+from firmware_py.ear.threshold_estimates import Estimate
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
+from firmware_py.terms.route import AIR, BONE, Route
+from firmware_py.terms.settings import Settings
+
+Answers = Sequence[tuple[float, float, bool]]
+PRESSED_ONCE: Final = [(1000.0, 32.0, False), (1000.0, 38.0, True), (1000.0, 33.0, False)]
+SILENT_ONCE: Final = [
+    (1000.0, 60.0, True), (1000.0, 56.0, True), (1000.0, 50.0, False), (1000.0, 0.0, False),
+]  # fmt: skip
+
+
+def ear_after(answers: Answers, transducer: str = AIR) -> EarTest:
+    """An ear that gave these answers (Hz, dB HL, heard)."""
+    ear = EarTest(Route("left", transducer), Settings())
+    for frequency_hz, level_db_hl, heard in answers:
+        tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+        ear.observe(Observation(tone, heard, NO_COVER))
+        ear.levels.note_tone(tone)
+    return ear
+
+
+def at_1_khz(ear: EarTest) -> Estimate:
+    return next(each for each in ear.audiogram.estimates() if each.frequency_hz == 1000)
+
+
+@pytest.mark.parametrize(
+    ("answers", "end"),
+    [
+        (PRESSED_ONCE, "high_db_hl"),
+        ([*PRESSED_ONCE, (1000.0, 80.0, True)], "high_db_hl"),  # that is far above
+        ([*PRESSED_ONCE, (1000.0, 40.0, True)], None),
+        (SILENT_ONCE, "low_db_hl"),
+        ([*SILENT_ONCE, (1000.0, 45.0, False)], None),
+    ],
+)
+def test_a_second_answer_is_asked_for_at_the_end_of_a_band_that_depends_on_one(
+    answers: Answers, end: str | None
+) -> None:
+    ear = ear_after(answers)
+    known = at_1_khz(ear)
+
+    assert known.mark == Outcome.MEASURED
+    wanted = None if end is None else (1000, getattr(known, end))
+    assert ear.bracketing.second_tone() == wanted
+
+
+def test_by_bone_one_answer_is_enough() -> None:
+    assert ear_after(PRESSED_ONCE, BONE).bracketing.second_tone() is None
+
+
+@pytest.mark.parametrize(("moved_db", "depends"), [(5.9, False), (6.1, True), (-6.1, True)])
+def test_a_threshold_depends_on_what_moves_it_by_more_than_6_db(
+    moved_db: float, depends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ear = ear_after(PRESSED_ONCE)
+    mean_db_hl = at_1_khz(ear).mean_db_hl
+
+    def without(*_: Any) -> Any:
+        return np.array([mean_db_hl + moved_db])
+
+    monkeypatch.setattr(ear.estimator, "threshold_otherwise", without)
+
+    assert bool(ear.audiogram.on_one_answer(heard=True)) is depends
+
+
+def test_a_clear_tone_is_asked_first_where_one_tone_was_heard() -> None:
+    levels_db_hl = (30.0, 20.0, 14.0, 12.0)
+    twice = [(f, level, level >= 20.0) for f in (1000.0, 2000.0) for level in levels_db_hl]
+    ear = ear_after([*twice, (4000.0, 45.0, True), (4000.0, 38.0, False), (4000.0, 36.0, False)])
+    asked = []
+    for _ in range(3):
+        tone = ear.attention.next_check(5)
+        assert tone is not None
+        asked.append(tone[0])
+        ear.attention.take_check(Observation(Presentation(Purpose.MEASURE, *tone), True, NO_COVER))
+
+    assert asked == [4000, 1000, 2000]
