@@ -20,7 +20,7 @@ LIKELY: Final = 0.8  # of a probability above this the rest is moved
 LEFT_OUT: Final = frozenset({
     "LEVEL_DIGITS", "SHARE_DIGITS", "ROUNDING_OCTAVES", "_QUADRATURE",
     "OF_EAR_MAX", "GRADES_DB_HL", "ROWS", "COLUMNS", "COUNTS", "SILENT_ROW", "PRESSING_ROW",
-    "_LOG_2PI", "LOG_ODDS_MAX", "OWN_DB_PER_OCTAVE", "OWN_DB_MAX",
+    "_LOG_2PI", "LOG_ODDS_MAX", "NOTHING_DB", "OWN_DB_PER_OCTAVE", "OWN_DB_MAX",
 })  # fmt: skip
 
 
