@@ -224,7 +224,7 @@ def cue(start: Start) -> Moments:
 
 
 def rising(start: Start) -> Moments:
-    """Return one who notices a faint tone only if it is fainter no more than that before."""
+    """Return one who notices of faint tones only those louder than the one before."""
     above_db: dict[int, float] = {}  # by number
 
     def moment(asked: Asked) -> Moment:

@@ -171,22 +171,23 @@ class Listening:
         if self.deciding_asked == DECIDING_TONES_MAX or not PERHAPS <= probability < LIKELY:
             return None
         story = found[0]
-        if not self._frequencies_of(story):
+        at_hz = self._frequencies_of(story)
+        if not at_hz:
             return None
         if story.share == 0.0:
-            return self._tone_between(story)
+            return self._tone_between(story, at_hz)
         # What is mostly pressed unheard tells by a press; what seldom is, by a silence.
-        ways = self._unheard_tone, self._tone_between
-        one, other = ways if story.share > MOSTLY else ways[::-1]
-        return one(story) or other(story)
+        if story.share > MOSTLY:
+            return self._unheard_tone(at_hz) or self._tone_between(story, at_hz)
+        return self._tone_between(story, at_hz) or self._unheard_tone(at_hz)
 
-    def _tone_between(self, story: Otherwise) -> tuple[float, float] | None:
+    def _tone_between(self, story: Otherwise, at_hz: Sequence[float]) -> tuple[float, float] | None:
         """Return one half way between the thresholds as they are believed, and by a story.
 
         None if they differ nowhere by so much that an answer tells. Where a louder tone has to come
         before, that is the one.
         """
-        estimator, at_hz = self._belief.estimator, self._frequencies_of(story)
+        estimator = self._belief.estimator
         believed_db_hl, _ = estimator.threshold(at_hz)
         told_db_hl = self._thresholds_by(story, at_hz) + story.softer_db
         place = int(np.argmax(np.abs(told_db_hl - believed_db_hl)))
@@ -209,9 +210,8 @@ class Listening:
         (mean_db_hl,), _ = self._belief.estimator.threshold([last.frequency_hz])
         return last.level_db_hl - float(mean_db_hl)
 
-    def _unheard_tone(self, story: Otherwise) -> tuple[float, float] | None:
+    def _unheard_tone(self, at_hz: Sequence[float]) -> tuple[float, float] | None:
         """Return one far below the threshold, None if it cannot be so soft."""
-        at_hz = self._frequencies_of(story)
         mean_db_hl, _ = self._belief.estimator.threshold(at_hz)
         highest_db_hl, frequency_hz = max(zip(mean_db_hl.tolist(), at_hz, strict=True))
         level_db_hl = max(highest_db_hl - FAR_BELOW_DB, self._levels.floor_db_hl)

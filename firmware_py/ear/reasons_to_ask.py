@@ -271,7 +271,7 @@ class InPlaceAgain(Phase):
 
 
 class Deciding(ReasonToAsk):
-    """Something else than the ear may have told of tones: one of which the answer tells."""
+    """An earphone may have moved, or a press be no answer: a tone whose answer tells which."""
 
     why = Why.DECIDING
 
