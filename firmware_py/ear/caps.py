@@ -7,7 +7,7 @@ from firmware_py.terms.route import RouteKind
 from firmware_py.terms.settings import AIR_AND_BONE, Settings
 
 # Of attention.
-CHECKS_USUAL: Final = 5  # clear tones of an ear
+CHECKS_USUAL: Final = 4  # clear tones of an ear
 CHECKS_IN_DOUBT: Final = 8  # more, when a miss was surprising
 RUN_AGAIN_TONES: Final = 12  # on top of the cap, for what was answered in runs without attention
 RUNS_AGAIN_MAX: Final = 1  # so often they are asked again

@@ -17,7 +17,7 @@ from firmware_py.ear.evidence import Evidence, OtherEar
 from firmware_py.ear.familiarisation import Familiarisation
 from firmware_py.ear.in_place import InPlace
 from firmware_py.ear.levels import Highest, Levels, no_limit
-from firmware_py.ear.listening import Listening
+from firmware_py.ear.listening import DOUBTED, Listening
 from firmware_py.ear.otherwise import Otherwise
 from firmware_py.ear.retest import Retest
 from firmware_py.ear.stopping import StoppingRule, Tally
@@ -73,6 +73,7 @@ class EarTest:
         self.due: agenda.Ask | None = agenda.Ask(Why.FAMILIARISE, Purpose.FAMILIARISE)
         self.outcome: Outcome = Outcome.INCOMPLETE  # as far as it is known
         self.why: Reasons = ()
+        self._everything: Evidence | None = None  # with what was dropped since; None: nothing was
 
     # What is known
 
@@ -128,6 +129,22 @@ class EarTest:
             return []
         return [f for f in self.settings.confirmed_hz if f in self.route.kind.frequencies_hz]
 
+    @property
+    def suspected_in_vain(self) -> bool:
+        """Return whether all answers, dropped ones too, say that the listener was there throughout.
+
+        And that the earphone was where it is.
+        """
+        everything = self._everything or self.evidence
+        if len(everything.tones) > self.estimator.max_trials:
+            return False
+        return self.belief.suppose(everything, self._finds_nothing)
+
+    def _finds_nothing(self, _estimator: ThresholdEstimator) -> bool:
+        listening = self.listening
+        doubted = listening.probable(DOUBTED) or listening.doubted_otherwise()
+        return doubted is None and not self.attention.away(self.evidence.tones)
+
     # What changes it
 
     def do(self, step: agenda.EarStep) -> bool:
@@ -140,6 +157,7 @@ class EarTest:
                     self.listening.kept_tones = tones
                 self.outcome, self.why, self.due = outcome, why, None
             case agenda.Forget(answers, why):
+                self._set_aside()
                 self.attention.forget_by(why, answers)
                 self.forget(answers)
             case agenda.Allow(tones):
@@ -163,6 +181,11 @@ class EarTest:
             case Suspicion():
                 self.listening.begin(what)
 
+    def decide_beside(self) -> None:
+        """Take in that a tone decided something, which the cap does not count."""
+        self.listening.deciding_asked += 1
+        self.rule.leave_out(1)
+
     def end_before(self, story: Suspicion) -> agenda.End | None:
         """Return the end that the answers before a story were enough for; None: they were not."""
         now = self.evidence
@@ -180,6 +203,8 @@ class EarTest:
         `pressed`: whether a button was pressed in the pauses before it; None: they were too short.
         """
         self.belief.take(self.evidence.with_answer(observation, pressed))
+        if self._everything is not None:
+            self._everything = self._everything.with_answer(observation, pressed)
 
     def count(self, observation: Observation, pressed: bool | None) -> None:
         purpose = observation.presentation.purpose
@@ -188,6 +213,10 @@ class EarTest:
             self.attention.answers.append(observation)
         if self.settings.familiarisation_counts or purpose != Purpose.FAMILIARISE:
             self.observe(observation, pressed)
+
+    def _set_aside(self) -> None:
+        """Keep what is known: some of it is dropped."""
+        self._everything = self._everything or self.evidence
 
     def forget(self, observations: list[Observation]) -> None:
         """Measure as if these answers had not been given; only frequencies near them are asked."""
@@ -203,6 +232,7 @@ class EarTest:
     def go_back(self, tones: int) -> None:
         """Measure as if nothing had come after so many tones; allow as many anew."""
         kept = self.evidence.up_to(tones)
+        self._set_aside()
         dropped = self.observations[len(kept.observations) :]
         self.bracketing.begin_again()
         self.belief.take(kept)

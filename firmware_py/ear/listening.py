@@ -164,11 +164,16 @@ class Listening:
         doubted = self.doubted_otherwise()
         return doubted if doubted is not None and doubted.story == Story.MOVED else None
 
+    @property
+    def may_decide(self) -> bool:
+        """Return whether more tones may be asked beside those that the cap counts."""
+        return self.deciding_asked < DECIDING_TONES_MAX
+
     def deciding_tone(self) -> tuple[float, float] | None:
         """Return frequency and level of a tone that tells if something was otherwise."""
         found = self.otherwise()
         probability = probability_of(found)
-        if self.deciding_asked == DECIDING_TONES_MAX or not PERHAPS <= probability < LIKELY:
+        if not (self.may_decide and PERHAPS <= probability < LIKELY):
             return None
         story = found[0]
         at_hz = self._frequencies_of(story)

@@ -182,13 +182,16 @@ class Bracket(ReasonToAsk):
         else:
             now = look.spare
         tone = ear.bracketing.next_tone(ear.again_hz) if now else None
-        if tone is None and look.enough and look.spare and not look.after_clear_tone:
-            tone = ear.bracketing.second_tone(ear.again_hz)
+        if tone is None and look.enough and not look.after_clear_tone:
+            beside = ear.listening.may_decide
+            tone = ear.bracketing.second_tone(ear.again_hz) if look.spare or beside else None
         return () if tone is None else (self.ask(tone),)
 
     def take_answer(self, ear: EarTest, _observation: Observation) -> None:
         frequency_hz, _ = _wanted_tone(ear)
         ear.bracketing.count_tone(int(frequency_hz))
+        if ear.rule.tones_left < 0:
+            ear.decide_beside()
 
 
 class MostInformative(ReasonToAsk):
@@ -282,8 +285,7 @@ class Deciding(ReasonToAsk):
         return () if tone is None else (self.ask(tone),)
 
     def take_answer(self, ear: EarTest, _observation: Observation) -> None:
-        ear.listening.deciding_asked += 1
-        ear.rule.leave_out(1)
+        ear.decide_beside()
 
 
 class WithoutAttention(MostInformative):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.ear.evidence import Evidence
 
 BAND_PROBABILITY: Final = enough.BAND_PROBABILITY
+MEASURED_HALF_WIDTH_DB: Final = 20.0  # of what is told to be measured
 DEPENDS_DB: Final = 6.0  # what a threshold depends on moves it by more
 NOTHING_DB: Final = 100.0  # a tone so much softer, unheard, or louder, heard, tells nothing
 ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
@@ -85,10 +86,19 @@ class ThresholdEstimates:
         return self._estimated[1]
 
     def told_estimates(self) -> list[Estimate]:
-        """Return what is told of each frequency: by all answers, or by those without noise only."""
-        return [
+        """Return what is told of each frequency: by all answers, or by those without noise only.
+
+        What has so wide a band as no measurement has is told as a supposition.
+        """
+        told = [
             self.unmasked[each.frequency_hz].found if self.is_unmasked(each) else each
             for each in self.estimates()
+        ]
+        return [
+            replace(each, mark=Outcome.INFERRED)
+            if each.mark == Outcome.MEASURED and each.half_width_db > MEASURED_HALF_WIDTH_DB
+            else each
+            for each in told
         ]
 
     def is_unmasked(self, estimate: Estimate) -> bool:

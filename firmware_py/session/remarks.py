@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.evidence import Pauses
-from firmware_py.ear.model_checks import ClearTones
+from firmware_py.ear.model_checks import LAPSE_RATE_MAX, ClearTones
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.terms.outcomes import MaskingMark, Outcome, WhichEar
@@ -65,7 +65,7 @@ def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
     if retest is not None and retest.verdict:
         off_db, verdict = retest.difference_db or 0.0, retest.verdict
         yield reason(Code.RETEST_DIFFERS, ear=name, verdict=verdict, difference_db=off_db)
-    if checks := listening.checks + listening.looks:
+    if (checks := listening.checks + listening.looks) and not ear.suspected_in_vain:
         yield reason(Code.BROKEN_OFF, ear=name, checks=checks, why=listening.last_why[0])
     if listening.kept_tones is not None:
         yield reason(Code.ENOUGH_BEFORE, ear=name, tones=listening.kept_tones)
@@ -81,7 +81,7 @@ def _doubts(ear: EarTest) -> Iterable[Reason]:
         signs = []
         if ear.catch_trials.inattentive:
             signs.append(ear.catch_trials.alarms())
-        if ear.attention.away_tones:
+        if ear.attention.away_tones and not ear.suspected_in_vain:
             signs.append(reason(Code.RUN_AWAY, away=ear.attention.away_tones))
         if signs:
             doubts.append(reason(Code.INATTENTIVE, signs=signs))
@@ -90,12 +90,13 @@ def _doubts(ear: EarTest) -> Iterable[Reason]:
 
 def _inattention(ears: Iterable[EarTest]) -> list[Reason]:
     """Say what shows in both ears together that the listener did not attend."""
-    clear, pauses = ClearTones(), Pauses()
+    clear, pauses, lapse_rates = ClearTones(), Pauses(), []
     for ear in ears:
         clear += ear.attention.clear()
         pauses += ear.evidence.pauses
+        lapse_rates.append(ear.estimator.hyperparameters.lapse_rate)
     signs = []
-    if clear.inattentive:
+    if clear.missed and sum(lapse_rates) > LAPSE_RATE_MAX * len(lapse_rates):
         signs.append(reason(Code.MISSES, missed=clear.missed, asked=clear.asked))
     if pauses.inattentive:
         signs.append(reason(Code.PRESSED_IN_PAUSES, pressed=pauses.pressed, count=pauses.count))

@@ -6,9 +6,14 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from firmware_py.ear.agenda import Ask
+from firmware_py.ear.caps import DECIDING_TONES_MAX
+from firmware_py.ear.course import take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.reasons_to_ask import Bracket, Look
+from firmware_py.ear.stopping import Stop
 from firmware_py.ear.threshold_estimates import Estimate
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
 from firmware_py.terms.route import AIR, BONE, Route
 from firmware_py.terms.settings import Settings
@@ -53,6 +58,26 @@ def test_a_second_answer_is_asked_for_at_the_end_of_a_band_that_depends_on_one(
     assert known.mark == Outcome.MEASURED
     wanted = None if end is None else (1000, getattr(known, end))
     assert ear.bracketing.second_tone() == wanted
+
+
+@pytest.mark.parametrize(
+    ("decided", "asked"), [(DECIDING_TONES_MAX - 1, True), (DECIDING_TONES_MAX, False)]
+)
+def test_a_second_answer_is_asked_for_beside_the_cap(
+    decided: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ear = ear_after(PRESSED_ONCE)
+    ear.tally.tones, ear.listening.deciding_asked = ear.settings.tones_max, decided
+    monkeypatch.setattr(ear.bracketing, "next_tone", lambda _: None)
+    stop = Stop(Outcome.MEASURED, (), enough=True)
+    monkeypatch.setattr(ear.rule, "judge", lambda: stop)
+    steps = Bracket().propose(Look(ear))
+    assert bool(steps) is asked
+
+    ear.do(Ask(Why.BRACKET, Purpose.MEASURE, (1000.0, 45.0)))
+    left = ear.rule.tones_left
+    take_answer(ear, Presentation(Purpose.MEASURE, 1000.0, 45.0), True)
+    assert (ear.listening.deciding_asked, ear.rule.tones_left) == (decided + 1, left)
 
 
 def test_by_bone_one_answer_is_enough() -> None:

@@ -12,7 +12,7 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener, Tone
 from firmware_py.ear.attention import Attention
-from firmware_py.ear.caps import CHECKS_USUAL
+from firmware_py.ear.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
 from firmware_py.ear.evidence import Pauses
 from firmware_py.ear.levels import Levels, no_limit
 from firmware_py.ear.marks import Marks
@@ -107,20 +107,11 @@ def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss(
     assert found + ClearTones(10, 2) == ClearTones(13, 3)
 
 
-@pytest.mark.parametrize(
-    ("counted", "inattentive"),
-    [
-        *((ClearTones(*each), False) for each in ((3, 1), (26, 2), (38, 3), (0, 0))),
-        *((ClearTones(*each), True) for each in ((3, 2), (25, 2), (26, 3), (37, 3))),
-        *((Pauses(*each), False) for each in ((30, 4), (51, 5))),
-        (Pauses(50, 5), True),
-    ],
-)
-def test_two_clear_tones_or_a_tenth_of_five_pauses_are_no_accident(
-    counted: ClearTones | Pauses, inattentive: bool
+@pytest.mark.parametrize(("count", "pressed", "inattentive"), [(30, 4, 0), (51, 5, 0), (50, 5, 1)])
+def test_presses_in_five_pauses_and_a_tenth_of_them_are_no_accident(
+    count: int, pressed: int, inattentive: bool
 ) -> None:
-    """Clear tones that were missed, unless very many were asked; and pauses with a press."""
-    assert counted.inattentive is inattentive
+    assert Pauses(count, pressed).inattentive == inattentive
 
 
 def test_a_run_is_found_with_all_of_its_tones_and_single_misses_are_none() -> None:
@@ -154,6 +145,19 @@ def test_a_clear_tone_that_is_missed_is_asked_once_more_and_then_others() -> Non
         attention.take_check(Observation(Presentation(Purpose.MEASURE, *tone), heard, NO_COVER))
 
     assert asked_hz == [1000.0, 1000.0, 2000.0, 2000.0, 2000.0]
+
+
+@pytest.mark.parametrize(("probability", "more"), [(0.1, CHECKS_IN_DOUBT), (0.105, 0)])
+def test_more_clear_tones_are_asked_after_a_miss_that_had_one_chance_in_ten(
+    probability: float, more: int
+) -> None:
+    estimator = SimpleNamespace(trial_count=0, answer_probabilities=np.array([0.01, probability]))
+    levels = Levels(Route("left"), Settings(), no_limit)
+    attention = Attention(cast(Any, SimpleNamespace(levels=levels, estimator=estimator)))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    tones = [Observation(tone, heard, NO_COVER) for heard in (True, False)]
+
+    assert attention.checks_wanted(tones) == CHECKS_USUAL + more
 
 
 def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") -> SessionResult:

@@ -175,7 +175,8 @@ def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
     own = own_sake(driver)
     before = [play for play in driver.plays if not own or play.number < min(own)]
     checks = driver.left.attention.checks_asked
-    assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
+    fewest = max(tones_min, 10)  # so many take a band of +-40 dB
+    assert len(before) in (fewest, fewest + checks)
 
 
 @pytest.mark.parametrize("values", [{}, {"conduct": "clinical"}])

@@ -10,6 +10,7 @@ from firmware_py.ear.ear import EarTest
 from firmware_py.ear.marks import Marks
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate, ThresholdEstimates
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.settings import Settings
 from tests.session.driver import Driver, flat, run_left_ear
@@ -96,3 +97,15 @@ def test_by_bone_twice_the_band_will_do_where_none_by_air_is_above_20_db_hl(
     bone.begin_by_bone(bone.estimator.curves_at_knots(), air)
 
     assert bone.audiogram.wanted_half_width_db(1000) == wanted_db
+
+
+@pytest.mark.parametrize(("half_width_db", "mark"), [(20.0, "measured"), (20.1, "inferred")])
+def test_a_band_of_more_than_20_db_is_told_as_a_supposition(
+    half_width_db: float, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audiogram = EarTest(Route("left"), LEFT).audiogram
+    ends = 40.0 - half_width_db, 40.0 + half_width_db
+    found = Estimate(1000, Outcome.MEASURED, Outcome.MEASURED, 40.0, 10.0, *ends)
+    monkeypatch.setattr(audiogram, "estimates", lambda: (found,))
+
+    assert [each.mark for each in audiogram.told_estimates()] == [mark]

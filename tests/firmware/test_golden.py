@@ -109,7 +109,9 @@ RECORDINGS: Final = {
         "S1",
         {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     ),
-    "masked": Recording({"first_ear": "left", "catch_rate": 0.2}, "N1,N6"),
+    "masked": Recording(
+        {"first_ear": "left", "catch_rate": 0.2}, "N1,N6", {"response_noise_db": 3.0}
+    ),
     # The right ear has a gap, and is asked once more with noise in the other one.
     "bone": Recording(
         {"routes": "air, bone"}, "N3,N1", {"head": Head({"right": 30.0})}, course=place

@@ -49,7 +49,8 @@ def masked_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shadow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_session(tmp_path_factory.mktemp("off"), a_listener(EARS), {"masking": "off"})
+    settings = {"masking": "off", "first_ear": RIGHT}
+    return run_session(tmp_path_factory.mktemp("off"), a_listener(EARS), settings)
 
 
 def ear_of(journal: Path, ear: str) -> dict[str, Any]:

@@ -280,16 +280,16 @@ def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("about", "level_max_db_hl", "open_hz"),
+    ("about", "level_max_db_hl", "open_hz", "seed"),
     [
         # Right cochlea 30 dB HL, left one 10: what was heard without noise was the left one.
-        ((60, 40, 30, (30, 15, 30)), 100.0, {500: "dilemma", 4000: "dilemma"}),
-        ((DEAD, 40, 0, (38, 20, 10)), 100.0, {500: "dilemma"}),
-        ((60, 50, 30, (10, 20, 0)), 60.0, {1000: "noise-limit"}),
+        ((60, 40, 30, (30, 15, 30)), 100.0, {500: "dilemma", 4000: "dilemma"}, 2),
+        ((DEAD, 40, 0, (38, 20, 10)), 100.0, {500: "dilemma"}, 1),
+        ((60, 50, 30, (10, 20, 0)), 60.0, {1000: "noise-limit"}, 1),
     ],
 )
 def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
-    about: tuple[Any, ...], level_max_db_hl: float, open_hz: dict[int, str]
+    about: tuple[Any, ...], level_max_db_hl: float, open_hz: dict[int, str], seed: int
 ) -> None:
     """It was heard without noise, by either cochlea: a bound with its reason, and no clean number.
 
@@ -297,7 +297,7 @@ def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
     """
     right, left, gap_right, by_hz = about
     gap_left = Audiogram((500.0, 1000.0, 4000.0), by_hz)
-    test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl)
+    test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl, seed=seed)
     result, verdicts = test.test.result(), test.test.cross_hearing.ways[RIGHT].verdicts()
     left_open = {
         each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz

@@ -67,7 +67,7 @@ def test_an_answer_counts_once(
 def test_what_the_other_one_answered_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then air does: most ears have no gap. The left cochlea, at 10 dB HL, is the better one."""
     bands = Bands(monkeypatch, share=0.0)
-    run_anew(CONDUCTIVE, 1)
+    run_anew(CONDUCTIVE, 3)
 
     (without_noise_db_hl, _), (mean_db_hl, sd_db) = bands.found
     air_db_hl, other_db_hl, _ = CONDUCTIVE
@@ -165,7 +165,7 @@ def test_a_silence_ends_it_without_an_answer_that_counts(answers: list[tuple[boo
 
 def test_what_is_heard_behind_enough_noise_is_this_ears() -> None:
     """Two ears with gaps of 30 and 25 dB, no noise of the right level for either."""
-    test = run(*TWO_GAPS, attenuation_db=60.0)
+    test = run(*TWO_GAPS, attenuation_db=60.0, seed=2)
 
     missed = 0
     for route in (RIGHT, LEFT):

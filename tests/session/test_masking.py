@@ -211,7 +211,7 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
     assert noises(shadow) == []
 
 
-@pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
+@pytest.mark.parametrize("poor", quick(["right", "left"], "left"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
     ears = {poor: 75.0, OTHER[poor]: 10.0}
     driver = measure(head(ears["right"], ears["left"]), first_ear=poor)
@@ -219,7 +219,10 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     assert [told["ear"] for told in driver.tells("ear-again")] == [poor]
     assert worst_db(driver, poor, 75.0) < 5.0
     assert worst_db(driver, OTHER[poor], 10.0) < 5.0
-    assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
+    by_hz = marks(driver, poor)
+    explained = [f for remark in driver.result["remarks"] for f in remark["frequencies_hz"]]
+    assert [f for f, mark in by_hz.items() if mark != MaskingMark.MASKED] == explained
+    assert len(by_hz) - len(explained) >= 7
     assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
 

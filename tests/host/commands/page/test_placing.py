@@ -46,10 +46,10 @@ def until_placing_or_over(device: Device, placed: int) -> bool:
 def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator) -> None:
     right, left = audiogram_named("N3")["right"], audiogram_named("N1")["left"]
     device.listener = SimulatedListener(
-        {"right": right, "left": left}, head=Head({"right": RIGHT_GAP_DB}), seed=2
+        {"right": right, "left": left}, head=Head({"right": RIGHT_GAP_DB}), seed=3
     )
     # By chance a test asks an ear again by air in the end, with earphones on again.
-    page = operator.join(device, configuration=Configuration(seed=2))
+    page = operator.join(device, configuration=Configuration(seed=3))
     expect(page.locator("#view-prepare")).to_be_visible()
     choose_bone(page)
     begin_test(page)
