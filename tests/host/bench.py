@@ -17,6 +17,7 @@ from device.simulator.virtual_clock import microseconds
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
+from firmware_py.operator.console_connection import SILENCE_S
 from firmware_py.platform.own_prior import OwnPrior
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import Talk
@@ -29,6 +30,9 @@ from host_tools.devices.simulation import Started, listener_of
 # on until something is said, and without one an operator may be slow.
 LOOK_AT_TEST_S: Final = 10.0
 LOOK_S: Final = 0.02
+# Of a busy machine who looks may look often before who types is there: time waits for them, or the
+# operator would seem to have left.
+UNTYPED_S: Final = 0.5 * SILENCE_S
 
 
 class Board(Simulator):
@@ -70,6 +74,7 @@ class Device(FirmwareProcess):
         self.when_said: tuple[str, Callable[[], object]] | None = None
         self.stands_still = False
         self.lock = threading.RLock()
+        self._typed_us = 0
         self._is_there, self._was_killed = True, False
 
     def work_s(self) -> float:
@@ -117,14 +122,17 @@ class Device(FirmwareProcess):
         """Have somebody type this; it is lost if there is no firmware."""
         with self.lock:
             if self._is_there:
+                self._typed_us = self.world.clock.us
                 self.world.console.incoming += octets
 
     def listen(self, seconds: float) -> str:
         """Go on until something is said, or so much time has passed; return whole lines."""
         with self.lock:
-            if seconds == 0.0:
-                seconds = LOOK_S if self.world.runner.session is None else LOOK_AT_TEST_S
+            is_idle = seconds == 0.0 and self.world.runner.session is None
+            seconds = seconds or (LOOK_S if is_idle else LOOK_AT_TEST_S)
             until_us = self.world.clock.us + microseconds(seconds)
+            if is_idle:
+                until_us = min(until_us, self._typed_us + microseconds(UNTYPED_S))
             while self._is_there and not self.world.heard and self.world.clock.us < until_us:
                 if self.stands_still and not self.world.console.incoming:
                     break
