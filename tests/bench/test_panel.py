@@ -35,7 +35,7 @@ def test_a_constant_and_what_is_derived_from_it_are_changed() -> None:
     )
 
     assert usual == 7
-    assert more == before + 2
+    assert more == before + 3
 
 
 @pytest.mark.parametrize(
