@@ -136,7 +136,8 @@ class EarTest:
         And that the earphone was where it is.
         """
         everything = self._everything or self.evidence
-        if len(everything.tones) > self.estimator.max_trials:
+        put_back = self.in_place is not None and self.in_place.as_before
+        if put_back or len(everything.tones) > self.estimator.max_trials:
             return False
         return self.belief.suppose(everything, self._finds_nothing)
 
