@@ -134,15 +134,16 @@ class Listening:
     def otherwise(self) -> list[Otherwise]:
         """Return what may have been otherwise, the most probable first; computed once an answer.
 
-        By bone, and where the other ear may have answered, that is no story of this ear alone. What
-        is improbable is no less so after clear tones that were heard.
+        Where the other ear may have answered, that is no story of this ear alone. What is
+        improbable is no less so after clear tones that were heard.
         """
         evidence, route = self._belief.evidence, self._levels.route
         if self._otherwise is None or not self._tells_no_more(*self._otherwise):
             estimator = self._belief.estimator
-            modelled = len(estimator.listener_shares) > 1 and not route.by_bone
+            modelled = len(estimator.listener_shares) > 1
             told = modelled and not self._may_be_heard_across()
-            found = Explanations(estimator, self._tones).all() if told else []
+            explanations = Explanations(estimator, self._tones)
+            found = explanations.all(by_bone=route.by_bone) if told else []
             found.sort(key=lambda each: -each.log_odds)
             self._otherwise = evidence, found
         return self._otherwise[1]
@@ -287,7 +288,7 @@ class Listening:
         """Let the operator look after the earphone."""
         probability = probability_of([moved])
         self.check = self._familiar(Suspicion(Story.MOVED, probability, moved.began))
-        self.why = self.last_why = (otherwise_reason(moved),)
+        self.why = self.last_why = (otherwise_reason(moved, self._levels.route),)
         self.looks += 1
 
     def begin(self, story: Suspicion) -> None:
@@ -338,8 +339,8 @@ def story_reason(story: Suspicion, tones: list[Observation], route: Route) -> Re
     return reason(Code.PRESSES_UNRELATED)
 
 
-def otherwise_reason(found: Otherwise) -> Reason:
-    """Say what may have been otherwise, and what to do about it."""
+def otherwise_reason(found: Otherwise, route: Route) -> Reason:
+    """Say what may have been otherwise, and what to do about it: by this route."""
     began, by_db = found.began + 1, round(abs(found.softer_db))
     match found.story:
         case Story.PITCH:
@@ -352,4 +353,4 @@ def otherwise_reason(found: Otherwise) -> Reason:
     if found.softer_db > 0.0 and low_hz == 0.0 and high_hz < math.inf:
         return reason(Code.LEAKS, began=began, by_db=by_db, below_hz=round(high_hz))
     code = Code.MOVED_POORER if found.softer_db > 0.0 else Code.MOVED_BETTER
-    return reason(code, began=began, by_db=by_db)
+    return reason_by(route, code, began=began, by_db=by_db)

@@ -94,10 +94,15 @@ class Explanations:
         # The fixed point that is reached from the sites there are, where nothing is otherwise.
         self._usual = self._log_ratio(self._none, self._none) if len(tones) else 0.0
 
-    def all(self) -> list[Otherwise]:
-        """Return the most probable variant of each story, with the odds of all its variants."""
+    def all(self, *, by_bone: bool = False) -> list[Otherwise]:
+        """Return the most probable variant of each story, with the odds of all its variants.
+
+        Of a vibrator: that it slipped. A slip changes all frequencies, and makes none louder.
+        """
         if not len(self._none):
             return []
+        if by_bone:
+            return [self._moved(REGIONS_HZ[:1], (1.0,))]
         return [self._moved(), self._pitch(), self._cue(), self._rising()]
 
     def _log_ratio(self, softer_db: Array, pressed_unheard: Array) -> float:
@@ -107,15 +112,19 @@ class Explanations:
         low_hz, high_hz = region_hz
         return ((low_hz <= self._frequency_hz) & (self._frequency_hz < high_hz)).astype(float)
 
-    def _moved(self) -> Otherwise:
-        among = np.array([self._among(region) for region in REGIONS_HZ])
+    def _moved(
+        self, regions_hz: Sequence[tuple[float, float]] = REGIONS_HZ,
+        signs: Sequence[float] = (1.0, -1.0),
+    ) -> Otherwise:  # fmt: skip
+        among = np.array([self._among(region) for region in regions_hz])
         gain, shift_db = self._estimator.gain_by_shifts(among, MOVED_SD_DB)
         found = []
-        for row, region_hz in enumerate(REGIONS_HZ):
+        for row, region_hz in enumerate(regions_hz):
             share = SHARE_EVERYWHERE if row == 0 else (1.0 - SHARE_EVERYWHERE) / (len(among) - 1)
             if row > 0 and among[row].all():
                 continue
-            for sign, part in ((1.0, 1.0 - SHARE_BETTER), (-1.0, SHARE_BETTER)):
+            for sign in signs:
+                part = 1.0 - SHARE_BETTER if sign > 0.0 else SHARE_BETTER
                 moved = self._moved_in(region_hz, sign, among[row], gain[row], shift_db[row])
                 found += [(variant, log(share * part)) for variant in moved]
         if not found:

@@ -9,9 +9,9 @@ below 20 dB HL, or mixed with poorer ones. At 4 kHz the reference level of vibra
 An examination is due before a hearing aid by the FDA's rule of 1977 (21 CFR 801.420): with a gap of
 15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean is so large anyway.
 
-The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
-independent: where one was made from the other the gap is surer than is said here. Thresholds of a
-route are taken to be all off by the same (`terms/level.py`).
+The rules are made for clinical thresholds (`convention.py`). The mean gap is that of both routes
+together (`inference/mixture/gap_posterior.py`), where it is no bound. At one frequency the two
+posteriors are taken as independent: the gap there is surer than is said.
 
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
@@ -32,7 +32,7 @@ from firmware_py.findings.convention import in_convention
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.level import Level, Spread
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.results import EarResult, MeanGap, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, EARS, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import Kind, as_shown, level_of
@@ -236,7 +236,7 @@ def _of_ear(air: EarResult, bone: EarResult, gap_prior: GapPrior | None) -> EarG
     by_air, by_bone = _levels(air), _levels(bone)
     both = {f: (by_air[f], by_bone[f]) for f in by_air if f in by_bone}
     gaps = (_gap_between((f,), [pair]) for f, pair in both.items())
-    mean = _mean_gap(both)
+    mean = _by_both_routes(both, bone.gap)
     if mean is None or not mean.is_called:
         probable = _mean_with_inferred(bone, by_air, both, gap_prior)
         mean = probable if probable is not None and probable.is_called else mean
@@ -253,6 +253,22 @@ def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
     some = _some(both)
     least = _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ]) if some else None
     return least if least is not None and least.is_called else mean
+
+
+def _by_both_routes(both: Mapping[int, Pair], found: MeanGap | None) -> Gap | None:
+    """Return the mean as both routes told it together, if that was recorded and it is no bound.
+
+    How much better than the floor a cochlea is, is inferred from the others.
+    """
+    for pairs in (both, {f: (air, _at_floor(bone)) for f, (air, bone) in both.items()}):
+        mean = _mean_gap(pairs)
+        if found is not None and mean is not None and mean.bound == Bound.NONE:
+            return replace(mean, **_figures(Spread(((1.0, found.gap_db, found.sd_db),))))
+    return _mean_gap(both)
+
+
+def _at_floor(bone: Level) -> Level:
+    return replace(bone, open_below=False, inferred=True) if bone.open_below else bone
 
 
 def _some(both: Mapping[int, Pair]) -> dict[int, Pair]:
@@ -298,15 +314,18 @@ def _gap_between(frequencies_hz: tuple[int, ...], pairs: Sequence[Pair]) -> Gap 
     gap = Level.mean(air).minus(Level.mean(bone))
     if gap.bound is None:
         return None
-    spread = Spread(((1.0, gap.low_db, gap.sd_db),))
-    low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
+    figures = _figures(Spread(((1.0, gap.low_db, gap.sd_db),)))
+    figures["low_db"] = None if gap.open_below else figures["low_db"]
+    figures["high_db"] = None if gap.open_above else figures["high_db"]
     among = zip(frequencies_hz, pairs, strict=True)
-    return Gap(
-        frequencies_hz, round(spread.mean_db, LEVEL_DIGITS),
-        None if gap.open_below else low_db, None if gap.open_above else high_db,
-        round(spread.above(GAP_DB), LEVEL_DIGITS), gap.bound,
-        tuple(f for f, (a, b) in among if a.inferred or b.inferred),
-    )  # fmt: skip
+    inferred_hz = tuple(f for f, (a, b) in among if a.inferred or b.inferred)
+    return Gap(frequencies_hz, **figures, bound=gap.bound, inferred_hz=inferred_hz)
+
+
+def _figures(gap: Spread) -> dict[str, Any]:
+    found = {"db": gap.mean_db, "share": gap.above(GAP_DB)}
+    found |= zip(("low_db", "high_db"), gap.band_db(), strict=True)
+    return {name: round(figure, LEVEL_DIGITS) for name, figure in found.items()}
 
 
 def _loss_type(mean: Gap | None, levels: Sequence[Level]) -> LossType:

@@ -30,6 +30,7 @@ def result_as_json(
         ear["thresholds"] = [*map(threshold_with_width, thresholds, wanted_db)]
         below_db = found.clinical_offset_db - shift_db(found, convention)
         ear["pta4"] = _mean_as_json(found.pta4, below_db)
+        del ear["gap"]  # it is told beside the gaps that it is the mean of
         ear["pta4_outside_hz"] = outside_hz(found)
         ear["convention"] = convention_words(found, convention)
         ear["has_thresholds"] = has_thresholds(found)

@@ -31,7 +31,10 @@ def is_final(
 def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
     """Return a result as it may be told, without levels that nobody knows."""
     ears = (_without_guesses(_ear_as_told(ear), settings) for ear in result.ears)
-    told = (ear if may_conclude(ear) and not nominal else replace(ear, pta4=None) for ear in ears)
+    told = (
+        ear if may_conclude(ear) and not nominal else replace(ear, pta4=None, gap=None)
+        for ear in ears
+    )
     return _in_unit(replace(result, ears=tuple(told)), nominal=nominal)
 
 
@@ -51,7 +54,10 @@ def so_far(result: SessionResult, *, nominal: bool) -> SessionResult:
     An ear that was not begun would be one that could not be tested, and a band that is looked at
     while it narrows would come and go.
     """
-    ears = (replace(ear, verdict=Verdict.NOT_JUDGED, reasons=(), pta4=None) for ear in result.ears)
+    ears = (
+        replace(ear, verdict=Verdict.NOT_JUDGED, reasons=(), pta4=None, gap=None)
+        for ear in result.ears
+    )
     return _in_unit(replace(result, ears=tuple(ears)), nominal=nominal)
 
 

@@ -16,7 +16,7 @@ from firmware_py.journal.errors import JournalRecordError
 from firmware_py.journal.recovered import Record
 from firmware_py.terms.printable import show
 
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 """Of the journals that are written; those of every format before are read (``FORMATS.md``)."""
 
 RECORD_BYTES_MAX: Final = 24576

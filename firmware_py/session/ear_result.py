@@ -39,14 +39,17 @@ def result_in(
     doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
     if len(of_ear) > 1:
         doubts.append(reason(Code.SEVERAL_BOARDS, boards=of_ear))
+    if ear.route.by_bone and (poorer := cross_hearing.bone.poorer_than_air()):
+        doubts.append(reason(Code.BONE_POORER, ear=poorer))
     if doubts and result.verdict != Verdict.NOT_TESTED:
         reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
     if cross_hearing.judged:
         result = _mark_masking(result, ear, cross_hearing)
-    # A mean threshold, and its grade, are of an ear by air.
-    mean = None if ear.route.by_bone else mean_threshold(result, ear.estimator)
-    return replace(result, pta4=mean)
+    # A mean threshold, and its grade, are of an ear by air; a gap is told with its bone conduction.
+    if ear.route.by_bone:
+        return replace(result, gap=cross_hearing.bone.mean_gap(ear.route))
+    return replace(result, pta4=mean_threshold(result, ear.estimator))
 
 
 def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
@@ -95,7 +98,7 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
         yield story_reason(probable, ear.evidence.tones, ear.route)
     otherwise = ear.listening.doubted_otherwise()
     if otherwise is not None:
-        yield otherwise_reason(otherwise)
+        yield otherwise_reason(otherwise, ear.route)
     change = ear.listening.change
     if change is not None and change.probability >= DOUBTED:
         yield story_reason(change, ear.evidence.tones, ear.route)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from firmware_py.journal import FORMAT_VERSION, Record, recorder_of
-from firmware_py.sessions import format_1
+from firmware_py.sessions import format_1, format_2
 from firmware_py.terms.record_checks import refusal
 from firmware_py.terms.settings import DEFAULT_PROFILE, PAPER_PROFILE, SettingError, Settings
 
@@ -26,8 +26,13 @@ class FormatReader:
     last_commit: str  # whose program writes this format, and so replays it
 
 
+def _as_it_was(record: Record) -> Record:
+    return record
+
+
 READERS: Final[Mapping[int, FormatReader]] = {
     1: FormatReader(format_1.header, format_1.input_, format_1.result, "979db64f"),
+    2: FormatReader(_as_it_was, _as_it_was, format_2.result, "347c7951"),
 }
 
 

@@ -62,6 +62,7 @@ class Code(Enum):
     ANOTHER_LISTENER = "another-listener", "began"
     ANOTHER_LISTENER_BONE = "another-listener-bone", "began"
     MOVED_POORER = "moved-poorer", "began", "by_db"
+    MOVED_POORER_BONE = "moved-poorer-bone", "began", "by_db"
     MOVED_BETTER = "moved-better", "began", "by_db"
     LEAKS = "leaks", "began", "by_db", "below_hz"
     NEAR_A_PITCH = "near-a-pitch", "frequency_hz"
@@ -78,6 +79,7 @@ class Code(Enum):
     WHO_HEARS_BONE = "who-hears-bone"
     ENDED_EARLY = "ended-early"
     EARS_CONTRADICTED = "ears-contradicted"
+    BONE_POORER = "bone-poorer", "ear"
     SEVERAL_BOARDS = "several-boards", "boards"
 
     # Why a test waits for the operator, who knows who sits there.
@@ -174,7 +176,9 @@ class Code(Enum):
     NOT_SURE = "not-sure"
 
 
-EARPHONE_MOVED: Final = (Code.MOVED_POORER, Code.MOVED_BETTER, Code.LEAKS)
+EARPHONE_MOVED: Final = (
+    Code.MOVED_POORER, Code.MOVED_POORER_BONE, Code.MOVED_BETTER, Code.LEAKS
+)  # fmt: skip
 CODES: Final[Mapping[str, Code]] = {code.word: code for code in Code}
 # Of these the words name what the operator is to look after: the vibrator, in place of earphones.
 # Journals of a test by bone had the others once, and are read as they are.
@@ -182,6 +186,7 @@ OF_BONE: Final[Mapping[Code, Code]] = {
     Code.FELL_SILENT: Code.FELL_SILENT_BONE,
     Code.FELL_SILENT_SINCE: Code.FELL_SILENT_SINCE_BONE,
     Code.ANOTHER_LISTENER: Code.ANOTHER_LISTENER_BONE,
+    Code.MOVED_POORER: Code.MOVED_POORER_BONE,
     Code.NOTHING_HEARD: Code.NOTHING_HEARD_BONE,
     Code.WHO_HEARS: Code.WHO_HEARS_BONE,
 }

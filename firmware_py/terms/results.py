@@ -143,6 +143,14 @@ class MeanThreshold:
 
 
 @dataclass(frozen=True)
+class MeanGap:
+    """The mean air-bone gap of an ear at 500, 1000 and 2000 Hz, by both routes together."""
+
+    gap_db: Annotated[float, number(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")]
+    sd_db: Annotated[float, number(0.0, LEVEL_DB_MAX, "dB")]
+
+
+@dataclass(frozen=True)
 class ConfirmedThreshold:
     """What the classical rule found at one frequency, after the test; nothing else rests on it."""
 
@@ -193,6 +201,8 @@ class EarResult:
     boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
     # None: it is not known, or nothing follows from the thresholds
     pta4: Annotated[MeanThreshold | None, optional(object_of(MeanThreshold))] = None
+    # of an ear by bone; None: it is of one by air, or an earlier version recorded it
+    gap: Annotated[MeanGap | None, optional(object_of(MeanGap))] = None
 
     @property
     def ear(self) -> str:

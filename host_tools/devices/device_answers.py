@@ -178,7 +178,7 @@ def told_result(answer: str) -> SessionResult:
 
 def _recorded_ear(told: dict[str, Any]) -> dict[str, Any]:
     """Return an ear as a result has it; what follows from its thresholds is not shown here."""
-    values = gather_routes(told) | {"pta4": None}
+    values = gather_routes(told) | {"pta4": None, "gap": None}
     ear = spell_routes({field.name: values[field.name] for field in fields(EarResult)})
     return ear | {"thresholds": [_as_recorded(each) for each in told["thresholds"]]}
 

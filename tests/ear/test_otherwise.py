@@ -20,6 +20,7 @@ from firmware_py.inference.elementary import log
 from firmware_py.inference.stories import Story
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
+from firmware_py.terms.route import BONE, Route
 from firmware_py.terms.words import say
 from tests.reference import FloatArray
 
@@ -264,7 +265,13 @@ def test_a_pitch_has_to_be_more_probable_to_be_told(
     ],
 )
 def test_it_says_what_was_otherwise(story: Otherwise, words: str) -> None:
-    assert say(otherwise_reason(story)).startswith(words)
+    assert say(otherwise_reason(story, Route("left"))).startswith(words)
+
+
+def test_by_bone_it_is_the_vibrator_that_slipped() -> None:
+    words = say(otherwise_reason(a_story(softer_db=10.0), Route("left", BONE)))
+
+    assert "10 dB less: the vibrator seems to have slipped" in words
 
 
 def test_a_leak_is_of_tones_below_its_edge_and_all_else_of_any() -> None:

@@ -2,7 +2,7 @@
 
 A directory is a format, by its number, and a data directory of a device of that time: a complete
 test, an aborted one, an unfinished one, a tuning, and what that format brought (2: bone
-conduction). None of these files is ever changed.
+conduction; 3: its mean gap). None of these files is ever changed.
 """
 
 from pathlib import Path

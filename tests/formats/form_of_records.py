@@ -23,6 +23,7 @@ from firmware_py.terms.record_checks import ResultError, checks_of
 from firmware_py.terms.results import (
     ConfirmedThreshold,
     EarResult,
+    MeanGap,
     MeanThreshold,
     SessionResult,
     ThresholdResult,
@@ -33,8 +34,8 @@ from firmware_py.tuning.tuning_record import TuningHeader
 # What a format may gain: no journal of before has it, and so every one is read as it was.
 ADDED: Final = ("event ", "action ", "reason ", "word ")
 CHECKED: Final = (
-    SessionResult, EarResult, ThresholdResult, MeanThreshold, ConfirmedThreshold, TuningResult,
-    TuningSettings,
+    SessionResult, EarResult, ThresholdResult, MeanThreshold, MeanGap, ConfirmedThreshold,
+    TuningResult, TuningSettings,
 )  # fmt: skip
 NOTHING: Final = ("nothing",)  # that no check allows
 

@@ -92,7 +92,8 @@ def session(version: int, number: int) -> Path:
     return data_of(version) / f"session-{number:06d}.journal"
 
 
-UNFINISHED: Final = {1: 3, 2: 4}  # sessions, by format
+UNFINISHED: Final = {1: 3, 2: 4, 3: 4}  # sessions, by format
+RECORDED_BY: Final = {1: "0.1.0", 2: "0.1.0", 3: "0.2.0.dev0"}
 
 
 @pytest.mark.parametrize("version", FORMATS)
@@ -102,7 +103,7 @@ def test_every_command_tells_of_what_was_recorded(
     complete, aborted = session(version, 1), session(version, 2)
     unfinished = session(version, UNFINISHED[version])
     fit, paper = tmp_path / "aid.fit", tmp_path / "paper.html"
-    by = f"0.1.0 (format {version})"
+    by = f"{RECORDED_BY[version]} (format {version})"
     listed, reported, on_paper, exported, fhir, prescribed, tuned, *rest = say(
         place,
         [
@@ -284,17 +285,19 @@ def directory(tmp_path: Path) -> Path:
 def test_a_directory_of_several_formats_is_listed(directory: Path, gp_pta: GpPta) -> None:
     code, out, err = gp_pta("sessions", directory, "--no-index")
     lines = {line.split()[0]: line for line in out.splitlines()}
-    assert (code, err.count("1 foreign, 2 newer, 2 tuning")) == (0, 1)
+    assert (code, err.count("1 foreign, 2 newer, 3 tuning")) == (0, 1)
     assert lines["session-001001.journal"].endswith("  recorded by 0.1.0 (format 1)")
     assert " complete " in lines["session-001001.journal"]
     assert " unfinished " in lines["session-001003.journal"]
-    assert lines["session-002001.journal"].endswith("P-17")
+    assert lines["session-002001.journal"].endswith("P-17        recorded by 0.1.0 (format 2)")
+    assert lines["session-003001.journal"].endswith("P-17")
     assert "newer: was recorded by 7.1 (format 99)" in lines["session-000902.journal"]
     assert f"newer: was recorded by 7.1 (format {NEXT})" in lines["session-000901.journal"]
     assert "foreign: has journal format version 0" in lines["session-000900.journal"]
     assert "tuning: of nobody named, begun 2026-01-02" in lines["tuning-000001.journal"]
     assert lines["tuning-000001.journal"].endswith("complete, recorded by 0.1.0 (format 1)")
-    assert lines["tuning-000002.journal"].endswith(", complete")
+    assert lines["tuning-000002.journal"].endswith("recorded by 0.1.0 (format 2)")
+    assert lines["tuning-000003.journal"].endswith(", complete")
 
 
 def test_what_can_be_exported_of_it_is_and_the_rest_is_named(
@@ -307,15 +310,16 @@ def test_what_can_be_exported_of_it_is_and_the_rest_is_named(
         sessions = json.loads(out.read_text())["sessions"]
         assert code == 1
         assert [each["journal"] for each in sessions] == [
-            f"session-00{number}.journal" for number in (1001, 1002, 2001, 2002, 2003)
+            f"session-00{number}.journal"
+            for number in (1001, 1002, 2001, 2002, 2003, 3001, 3002, 3003)
         ]
-        assert [each["simulated"] for each in sessions] == [None, None, True, True, True]
+        assert [each["simulated"] for each in sessions] == [None, None] + [True] * 6
         left_out = [line for line in err.splitlines() if line.startswith("left out: ")]
-        names = ("000900", "000901", "000902", "001003", "002004")
+        names = ("000900", "000901", "000902", "001003", "002004", "003004")
         assert all(name in line for name, line in zip(names, left_out, strict=True))
         assert "only the version that began it can go on with it" in left_out[3]
-        assert "--unfinished" not in left_out[3]
-        assert "--unfinished exports what is known" in left_out[4]
+        assert "--unfinished" not in left_out[3] + left_out[4]
+        assert "--unfinished exports what is known" in left_out[5]
 
 
 def test_an_unfinished_one_of_an_earlier_format_is_not_exported_as_far_as_it_goes(

@@ -37,7 +37,7 @@ BATCHES: list[list[dict[str, Any]]] = [
 ]
 KEY = SealKey(bytes(range(32)))
 GIVEN = [
-    {"kind": "header", "journal": 2, "seal_key": KEY.name, "seed": 1},
+    {"kind": "header", "journal": 3, "seal_key": KEY.name, "seed": 1},
     *itertools.chain(*BATCHES),
 ]
 

@@ -35,7 +35,7 @@ def batch(synced: int, first: int, count: int, crc: str) -> tuple[list[bytes], s
     lines = []
     for number in range(first, first + count):
         kind = "header" if number == 0 else "note"
-        record = {"kind": kind, "journal": 2} if number == 0 else {"kind": kind, "text": "abc" * 9}
+        record = {"kind": kind, "journal": 3} if number == 0 else {"kind": kind, "text": "abc" * 9}
         line, crc = encode_line(number, synced, record, crc)
         lines.append(line)
     return lines, crc
@@ -44,7 +44,7 @@ def batch(synced: int, first: int, count: int, crc: str) -> tuple[list[bytes], s
 def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[str, Any]]) -> None:
     recovered = read(sample)
 
-    assert recovered.header == {"kind": "header", "journal": 2, "seed": 1}
+    assert recovered.header == {"kind": "header", "journal": 3, "seed": 1}
     assert list(recovered.records[1:]) == sample_records
     assert (recovered.torn_bytes, recovered.good_bytes) == (0, len(sample))
     assert recovered.complete
@@ -216,7 +216,7 @@ def test_what_is_longer_than_any_journal_is_not_read(
         (
             b'{"n": 0, "synced": 0, "kind": "header", "journal": 99, "another": "form"}\n',
             JournalNewerError,
-            "format version 99, or a damaged header; this version reads formats 1 to 2",
+            "format version 99, or a damaged header; this version reads formats 1 to 3",
         ),
         (
             b'{"n": 0, "synced": 0, "kind": "header", "journal": 0, "another": "form"}\n',
@@ -274,7 +274,7 @@ def test_complete_means_an_end_with_at_most_recovery_notes_behind_it() -> None:
     end = {"kind": "end"}
     recovery = {"kind": "note", "what": "recovered", "saved_as": "cut-9"}
     other = {"kind": "note", "what": "operator"}
-    header = {"kind": "header", "journal": 2}
+    header = {"kind": "header", "journal": 3}
 
     def complete(*records: dict[str, Any]) -> bool:
         return Recovered(PATH, (header, *records), 0, "").complete

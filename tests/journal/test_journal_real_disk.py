@@ -151,7 +151,7 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
             JournalWriter.resume(path)
         with pytest.raises(JournalExistsError, match="exists already"):
             JournalWriter.create(path, {})
-        assert read_journal(path).header["journal"] == 2
+        assert read_journal(path).header["journal"] == 3
     resumed, _ = JournalWriter.resume(path)
     with resumed, pytest.raises(JournalLockedError):
         JournalWriter.resume(path)

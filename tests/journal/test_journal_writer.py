@@ -169,7 +169,7 @@ def test_create_refuses_what_is_there_already() -> None:
     ("header", "words"),
     [
         ({"kind": "header"}, 'cannot have the key "kind", which the journal writes; use another'),
-        ({"journal": 2}, 'cannot have the key "journal"'),
+        ({"journal": 3}, 'cannot have the key "journal"'),
         ({"n": 1}, 'the key "n" is written by the journal itself'),
         ({"x": float("inf")}, '"x" is inf'),
         ({"x": "x" * HEADER_BYTES_MAX}, f"at most {HEADER_BYTES_MAX} are allowed"),

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.head import INTERAURAL_ATTENUATION_DB, USUAL, Head
+from device.simulator.head import IN_PLACE, INTERAURAL_ATTENUATION_DB, USUAL, Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
@@ -53,9 +53,10 @@ def run(
 ) -> SimulatedTest:
     """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
     can_mask, seed = other.pop("can_mask", True), other.pop("seed", 1)
-    attenuation = {
+    attenuation: dict[str, Any] = {
         "interaural_attenuation_db": other.pop("attenuation_db", INTERAURAL_ATTENUATION_DB)
     }
+    attenuation["vibrator"] = other.pop("vibrator", IN_PLACE)
     head = Head({"right": gap_right, "left": gap_left}, skull_attenuation_db=3.0, **attenuation)
     settings = Settings(routes="air, bone", seed=seed, **other)
     test = SimulatedTest(settings, someone(right, left, head, seed=seed), can_mask=can_mask)

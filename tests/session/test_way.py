@@ -172,12 +172,12 @@ def test_behind_noise_nothing_is_asked_that_may_be_felt(monkeypatch: pytest.Monk
     monkeypatch.setattr(Bone, "uncertain_hz", lambda _: [250])
     monkeypatch.setattr(Bone, "crossed_near", lambda *_: [])
     way = Bone(skull_of(BONE), LEFT_BONE)
-    found = Estimate(250, Outcome.MEASURED, Outcome.MEASURED, 16.0, 2.0, 12.0, 20.0)
+    found = Estimate(250, Outcome.MEASURED, Outcome.MEASURED, 31.0, 2.0, 27.0, 35.0)
     monkeypatch.setattr(way.ear.audiogram, "estimates", lambda: [found])
     again = way.to_ask_again()
 
     assert again is not None
-    assert [each.level_db_hl for each in again.behind_noise] == [24.0], "felt from 25 dB HL on"
+    assert [each.level_db_hl for each in again.behind_noise] == [39.0], "felt from 40 dB HL on"
 
 
 ANSWER: Final = Observation(Presentation(Purpose.MEASURE, 1000.0, 40.0), True, NO_COVER)

@@ -93,7 +93,7 @@ def cochlea(air: Curves, frequencies_hz: Sequence[float], gaps: GapPrior | None 
     It has a Gaussian for each class of gaps; by default the prior of gaps that is shipped.
     """
     mean_db_hl, covariance_db2 = air.moments()
-    made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in _classes(gaps, frequencies_hz)]
+    made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in classes_at(gaps, frequencies_hz)]
     weights = [w * _possible(mean, covariance) for w, mean, covariance in made]
     return _curves((w, mean, cov) for w, (_, mean, cov) in zip(weights, made, strict=True))
 
@@ -111,7 +111,7 @@ def better_cochlea(
     """
     own, other = (cochlea(each, frequencies_hz, gaps) for each in (air, other_air))
     other = other_side(other)  # else silences of an ear whose skull takes much away look like sleep
-    classes = [covariance for _, _, covariance in _classes(gaps, frequencies_hz)]
+    classes = [covariance for _, _, covariance in classes_at(gaps, frequencies_hz)]
     shared = BOTH_EARS * classes[0]
     found = []
     for i, j in product(range(len(classes)), repeat=2):
@@ -136,7 +136,7 @@ def other_side(bone: Curves) -> Curves:
     return Curves(bone.weight, bone.mean_db_hl, bone.covariance_db2 + skull_db2)
 
 
-def _classes(
+def classes_at(
     gaps: GapPrior | None, frequencies_hz: Sequence[float]
 ) -> list[tuple[float, Array, Array]]:
     """Return weight, mean and covariance of each class of gaps at some of its frequencies."""

@@ -210,10 +210,11 @@ def _check_fits(place: str, value: object, follows: object) -> None:
 
 
 def _ear(record: JsonObject) -> dict[str, Any]:
-    """Return an ear as a journal has it; its mean, which has grades by name, apart."""
+    """Return an ear as a journal has it; its mean, which has grades by name, and its gap, apart."""
     names = [EAR if name == ROUTE else name for name in checks_of(EarResult)]
     kept = {name: record[name] for name in (*names, "transducer") if name in record}
-    return {**kept, "thresholds": [*map(_threshold, record["thresholds"])], "pta4": None}
+    thresholds = [*map(_threshold, record["thresholds"])]
+    return {**kept, "thresholds": thresholds, "pta4": None, "gap": None}
 
 
 def _threshold(record: JsonObject) -> dict[str, Any]:

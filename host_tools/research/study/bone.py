@@ -13,7 +13,7 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.operator import Operator
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
-from firmware_py.findings.air_bone_gap import gaps_of
+from firmware_py.findings.air_bone_gap import TYPE_HZ, Gap, gaps_of
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.terms import tells
 from firmware_py.terms.events import OPERATOR, Action, Finish
@@ -71,6 +71,8 @@ class EarFound:
     all_tones: int = 0
     valid: bool = True
     called: bool | None = None  # that there is a gap; None: not told
+    # the error of the mean gap by which it is called, and how far its band reaches; None: a bound
+    mean_gap: tuple[float, float] | None = None
     thresholds: tuple[BoneThreshold, ...] = ()
 
 
@@ -176,8 +178,16 @@ def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarF
                 ear.tones,
                 ear.verdict == Verdict.VALID,
                 None if mean is None else mean.is_called,
+                None if mean is None else _error_of(mean, person, ear.route.ear),
                 tuple(thresholds_of(person, ear)),
             )
+
+
+def _error_of(mean: Gap, person: Person, ear: str) -> tuple[float, float] | None:
+    if mean.low_db is None or mean.high_db is None:
+        return None
+    true_db = sum(person.head.gap_db(ear, f) for f in TYPE_HZ) / len(TYPE_HZ)
+    return mean.db - true_db, 0.5 * (mean.high_db - mean.low_db)
 
 
 def thresholds_of(person: Person, ear: EarResult) -> Iterable[BoneThreshold]:
@@ -229,9 +239,16 @@ def read_off(noise_db: float, tests: Sequence[Measured]) -> Row:
         "all_tones": median_and_late([ear.all_tones for ear in asked]),
         "seconds": median_and_late(seconds),
         "seconds_placings": median_and_late(placed),
+        "mean_gap": _errors_of_gaps([ear.mean_gap for ear in ears if ear.mean_gap]),
         "marks": {mark: _errors(each for each in found if each.mark == mark) for mark in MARKS},
         "gaps": [_count_gaps(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
     }
+
+
+def _errors_of_gaps(found: Sequence[tuple[float, float]]) -> Row:
+    covered = [abs(error_db) <= half_db for error_db, half_db in found]
+    half_db = sum(half for _, half in found) / len(found) if found else None
+    return error_and_coverage([error for error, _ in found], covered) | {"half_width_db": half_db}
 
 
 def _errors(found: Iterable[BoneThreshold]) -> Row:
@@ -277,6 +294,8 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
     for mark in MARKS:
         words = f"{mark}: RMSE (mean error), dB; in the 95 % band"
         lines.append((words, partial(_say_errors, mark=mark)))
+    words = "mean gap at 0.5, 1, 2 kHz: RMSE (mean error), half of the 95 % band, dB; in it"
+    lines.append((words, _say_mean_gap))
     for number, gap in enumerate(rows[0]["gaps"]):
         words = f"gap {_say_range(gap)} called: ears, drawn ears"
         lines.append((words, partial(_say_called, number=number)))
@@ -297,6 +316,14 @@ def _say_errors(row: Row, mark: str) -> str:
         f"{found['rmse_db']:.1f} ({found['bias_db']:+.1f}); {found['covered_95']:.3f} "
         f"of {found['count']}"
     )
+
+
+def _say_mean_gap(row: Row) -> str:
+    found = row["mean_gap"]
+    if not found["count"]:
+        return "-"
+    error = f"{found['rmse_db']:.1f} ({found['bias_db']:+.1f}), {found['half_width_db']:.1f}"
+    return f"{error}; {found['covered_95']:.3f} of {found['count']}"
 
 
 def _say_range(gap: dict[str, float | None]) -> str:

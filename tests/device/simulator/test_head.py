@@ -166,8 +166,8 @@ def test_one_that_slips_is_weaker_from_then_on() -> None:
 def test_a_dead_head_may_feel_what_it_does_not_hear() -> None:
     dead = ears(math.inf, math.inf)
     assert sensation_db(dead, Head(), "left", 70.0) == -math.inf
-    assert sensation_db(dead, Head(feels=True), "left", 70.0) == pytest.approx(15.0)  # from 55 on
-    assert sensation_db(dead, Head(feels=True), "left", 30.0, frequency_hz=250.0) == pytest.approx(
+    assert sensation_db(dead, Head(feels=True), "left", 75.0) == pytest.approx(5.0)  # from 70 on
+    assert sensation_db(dead, Head(feels=True), "left", 45.0, frequency_hz=250.0) == pytest.approx(
         5
     )
     assert sensation_db(dead, Head(feels=True), "left", 80.0, frequency_hz=2000.0) == -math.inf

@@ -135,7 +135,7 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpP
         "d-unfinished": good[:30_000],
         "e-damaged": bytes(damaged),
         "f-torn-after-its-end": good + b"{",
-        "g-of-soup": b'{"n": 0, "synced": 0, "kind": "header", "journal": 2',
+        "g-of-soup": b'{"n": 0, "synced": 0, "kind": "header", "journal": 3',
         "h-noise": bytes(range(256)) * 400,
     }
     for name, content in files.items():

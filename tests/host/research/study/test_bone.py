@@ -105,7 +105,7 @@ def a_test(person: Person, seconds: float, *ears: EarFound) -> Measured:
 
 def test_arithmetic() -> None:
     right = EarFound(
-        30.0, [6, 4], 15, called=True,
+        30.0, [6, 4], 15, called=True, mean_gap=(3.0, 2.5),
         thresholds=(BoneThreshold(MASKED, 3.0, True), BoneThreshold(MASKED, -4.0, False)),
     )  # fmt: skip
     left = EarFound(1.0, [8], 10, called=None, thresholds=(BoneThreshold(UNMASKED, 1.0, True),))
@@ -121,6 +121,9 @@ def test_arithmetic() -> None:
     masked = row["marks"][MASKED]
     assert masked["rmse_db"] == pytest.approx(12.5**0.5)
     assert (masked["count"], masked["bias_db"], masked["covered_95"]) == (2, -0.5, 0.5)
+    gap = row["mean_gap"]
+    assert (gap["count"], gap["bias_db"], gap["half_width_db"]) == (1, 3.0, 2.5)
+    assert gap["covered_95"] == 0.0
     none, *_, large = row["gaps"]
     assert none["real"] == {"ears": 1, "called": 0, "open": 1}
     assert large["real"] == {"ears": 1, "called": 1, "open": 0}
