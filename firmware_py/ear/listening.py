@@ -142,8 +142,9 @@ class Listening:
             estimator = self._belief.estimator
             modelled = len(estimator.listener_shares) > 1
             told = modelled and not self._may_be_heard_across()
-            explanations = Explanations(estimator, self._tones)
-            found = explanations.all(by_bone=route.by_bone) if told else []
+            found: list[Otherwise] = []
+            if told:
+                found = Explanations(estimator, self._tones).all(by_bone=route.by_bone)
             found.sort(key=lambda each: -each.log_odds)
             self._otherwise = evidence, found
         return self._otherwise[1]

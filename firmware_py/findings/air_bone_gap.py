@@ -32,7 +32,13 @@ from firmware_py.findings.convention import in_convention
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.level import Level, Spread
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.results import EarResult, MeanGap, SessionResult, ThresholdResult
+from firmware_py.terms.results import (
+    GAP_FREQUENCIES_HZ,
+    EarResult,
+    MeanGap,
+    SessionResult,
+    ThresholdResult,
+)
 from firmware_py.terms.route import BONE, EARS, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import Kind, as_shown, level_of
@@ -40,7 +46,7 @@ from firmware_py.terms.verdicts import may_compare
 
 GAP_DB: Final = 15.0
 NORMAL_BONE_DB_HL: Final = 20.0
-TYPE_HZ: Final = (500, 1000, 2000)
+TYPE_HZ: Final = GAP_FREQUENCIES_HZ
 _ALSO_TELLS_HZ: Final = 4000  # of the gaps there, if they are not measured
 ALIKE_SD_DB: Final = 8.0  # of a gap about those beside it, over the shipped prior
 CALLED: Final = 0.5  # so likely a gap is called one

@@ -1,10 +1,18 @@
 """Threshold curves that may be: a mixture of Gaussians over the thresholds at some frequencies."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from firmware_py.inference.kernel import Array
+
+
+def mean_over(mean_db: Array, covariance_db2: Array) -> tuple[float, float]:
+    """Return mean and SD of the mean over m frequencies, (m,) and (m, m), summed in one order."""
+    count = len(mean_db)
+    variance = sum(covariance_db2.ravel().tolist()) / count**2
+    return sum(mean_db.tolist()) / count, math.sqrt(variance)
 
 
 class Curves(NamedTuple):

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate
-from firmware_py.inference.curves import Curves
+from firmware_py.inference.curves import Curves, mean_over
 from firmware_py.inference.elementary import exp
 from firmware_py.inference.mixture import bone_prior
-from firmware_py.inference.mixture.gap_posterior import gap_of, mean_of
+from firmware_py.inference.mixture.gap_posterior import gap_of
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.inference.thresholds import NORMAL_975
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.presentation import Observation, without
-from firmware_py.terms.results import MeanGap
+from firmware_py.terms.results import GAP_FREQUENCIES_HZ, MeanGap
 from firmware_py.terms.route import BONE, BY_BONE, Route
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
 
 OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
 POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
-GAP_HZ: Final = (500.0, 1000.0, 2000.0)  # of a mean gap; knots, see `_curves_at`
+GAP_HZ: Final = tuple(map(float, GAP_FREQUENCIES_HZ))  # knots, see `_curves_at`
 BONE_POORER_DB: Final = -2.0  # below it lies no gap: reference levels are off by some dB
-SURE_SDS: Final = 1.96
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
 
 
@@ -157,7 +157,7 @@ class BoneConduction:
         if not low_hz <= min(GAP_HZ) <= max(GAP_HZ) <= high_hz:
             return None
         by_air, by_bone = (each.estimator.joint_threshold(GAP_HZ) for each in (air, own))
-        return MeanGap(*mean_of(gap_of(by_air, by_bone, GAP_HZ, self.gaps)))
+        return MeanGap(*mean_over(*gap_of(by_air, by_bone, GAP_HZ, self.gaps).moments()))
 
     def poorer_than_air(self) -> str:
         """Return an ear that surely hears less by bone than by air, "": none does.
@@ -166,7 +166,7 @@ class BoneConduction:
         """
         for route in self.tests:
             gap = self.mean_gap(route)
-            if gap is not None and gap.gap_db + SURE_SDS * gap.sd_db < BONE_POORER_DB:
+            if gap is not None and gap.gap_db + NORMAL_975 * gap.sd_db < BONE_POORER_DB:
                 return route.ear
         return ""
 

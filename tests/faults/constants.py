@@ -126,7 +126,7 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     },
     "tests/session/test_gap_of_both_routes.py": {
         "test_bone_that_is_surely_poorer_than_air_is_named":
-            "bone_conduction.BONE_POORER_DB bone_conduction.SURE_SDS",
+            "bone_conduction.BONE_POORER_DB",
     },
     "tests/session/test_listening.py": {
         "test_another_listener_who_is_as_probable_as_one_in_five_is_a_doubt": "listening.DOUBTED",

@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.curves import Curves
+from firmware_py.inference.curves import Curves, mean_over
 from firmware_py.inference.elementary import exp, normal_cdf
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
@@ -150,10 +150,8 @@ def classes_at(
 
 def _possible(mean_db_hl: Array, covariance_db2: Array) -> float:
     """Return the probability that the mean over the frequencies is one that a cochlea has."""
-    count = len(mean_db_hl)
-    mean = sum(mean_db_hl.tolist()) / count
-    variance = sum(covariance_db2.ravel().tolist()) / count**2
-    return normal_cdf((mean - BEST_MEAN_DB_HL) / math.sqrt(variance))
+    mean, sd = mean_over(mean_db_hl, covariance_db2)
+    return normal_cdf((mean - BEST_MEAN_DB_HL) / sd)
 
 
 def _smaller(

@@ -50,14 +50,6 @@ def gap_of(
     )
 
 
-def mean_of(curves: Curves) -> tuple[float, float]:
-    """Return mean and SD of the mean over the frequencies."""
-    mean_db, covariance_db2 = curves.moments()
-    count = len(mean_db)
-    variance = sum(covariance_db2.ravel().tolist()) / count**2
-    return sum(mean_db.tolist()) / count, float(np.sqrt(variance))
-
-
 def _product(a: Array, b: Array) -> Array:
     """Return the product of a matrix and a matrix or a vector."""
     found: Array = np.zeros((len(a), *b.shape[1:]))
