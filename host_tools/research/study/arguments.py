@@ -78,8 +78,9 @@ KINDS: Final = (
     ),
     Kind(
         "--bone", "study.bone", {"prior"},
-        "print instead what whole tests by air and bone find, of people of --audiograms FILE, a "
-        "table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
+        "print instead what whole tests by air and bone find, and manual tests by bone, of people "
+        "of --audiograms FILE, a table with columns air500, bone500 ...; --ears: how many people "
+        "(default: 40; 0: all)",
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
     ),
     Kind(

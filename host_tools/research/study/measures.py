@@ -32,7 +32,7 @@ def median_and_late(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def error_and_coverage(errors_db: Sequence[float], covered: Sequence[bool]) -> Row:
-    """Return RMSE, bias and the share whose band holds the truth; None: there are no values."""
+    """Return RMSE, bias and the share whose band holds the truth; None: there are none."""
     if not errors_db:
         return {"count": 0, "rmse_db": None, "bias_db": None, "covered_95": None}
     errors = np.array(errors_db)
@@ -40,7 +40,7 @@ def error_and_coverage(errors_db: Sequence[float], covered: Sequence[bool]) -> R
         "count": len(errors_db),
         "rmse_db": float(np.sqrt(np.mean(errors**2))),
         "bias_db": float(errors.mean()),
-        "covered_95": sum(covered) / len(covered),
+        "covered_95": sum(covered) / len(covered) if covered else None,
     }
 
 

@@ -19,21 +19,23 @@ from host_tools.errors import HostError
 from host_tools.files import digest_of
 from host_tools.main import main
 from host_tools.research.study import bone
-from host_tools.research.study.bone import (
+from host_tools.research.study.bone import read_off, table_lines
+from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
+from host_tools.research.study.bone_sessions import (
+    DEVICE,
+    MANUAL,
     MARKS,
     MASKED,
     PLACING_S,
+    UNCERTAIN,
     UNMASKED,
     BoneThreshold,
     EarFound,
     Measured,
     Unit,
-    read_off,
     run_test,
-    table_lines,
     thresholds_of,
 )
-from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
 from tests.host.research.study.ears import write_two_routes
 from tests.own_priors import small_prior, write_prior
 
@@ -105,14 +107,15 @@ def a_test(person: Person, seconds: float, *ears: EarFound) -> Measured:
 
 def test_arithmetic() -> None:
     right = EarFound(
-        30.0, [6, 4], 15, called=True, mean_gap=(3.0, 2.5),
+        30.0, [6, 4], 15, has_gap=True, called=True, sure=True, mean_gap=(3.0, 2.5),
         thresholds=(BoneThreshold(MASKED, 3.0, True), BoneThreshold(MASKED, -4.0, False)),
     )  # fmt: skip
     left = EarFound(1.0, [8], 10, called=None, thresholds=(BoneThreshold(UNMASKED, 1.0, True),))
     one = a_test(FLAT, 40.0, right, left)
     made = a_test(replace(FLAT, drawn=True), 500.0, replace(right, called=False), right)
-    row = read_off(2.0, [one, made])
+    row = read_off([one, made])
 
+    assert (row["noise_db"], row["method"]) == (2.0, DEVICE)
     assert (row["people"], row["ears_with_noise"], row["ears_valid"]) == (1, 0.5, 1.0)
     assert row["tones"]["median"] == 7.0
     assert row["tones_with_noise"]["median"] == 4.0
@@ -128,9 +131,22 @@ def test_arithmetic() -> None:
     assert none["real"] == {"ears": 1, "called": 0, "open": 1}
     assert large["real"] == {"ears": 1, "called": 1, "open": 0}
     assert large["drawn"] == {"ears": 1, "called": 0, "open": 0}, "the right ear alone is drawn"
-    lines = table_lines([row, read_off(4.0, [a_test(FLAT, 30.0, left)])])
+    assert row["type"]["real"] == {"ears": 2, "right": 1, "sure_and_wrong": 0}, "one is open"
+    assert row["type"]["drawn"] == {"ears": 1, "right": 0, "sure_and_wrong": 1}
+    lines = table_lines([row, read_off([a_test(FLAT, 30.0, left)])])
     assert len({len(line) for line in lines}) == 1
     assert "7 (95 %: 8)" in lines[2]
+    assert "1 of 2, 0 of 1" in lines[-2]
+    assert "0 of 2, 1 of 1" in lines[-1]
+
+
+def test_gross_errors_are_counted_with_those_that_are_marked_and_without() -> None:
+    errors_db = {UNMASKED: 15.0, MASKED: -15.5, UNCERTAIN: 40.0}
+    thresholds = tuple(BoneThreshold(mark, db, None) for mark, db in errors_db.items())
+    row = read_off([a_test(FLAT, 1.0, EarFound(0.0, [9], 9, thresholds=thresholds))])
+    assert (row["all"]["count"], row["all"]["gross"], row["gross_and_unmarked"]) == (3, 2, 1)
+    assert row["all"]["covered_95"] is None, "by hand there are no bands"
+    assert any("66.7% of 3, 1" in line for line in table_lines([row]))
 
 
 BETTER_DB_HL, OWN_DB_HL = 5.0, 10.0  # what a vibrator finds of the right ear
@@ -162,7 +178,7 @@ def test_without_noise_the_better_cochlea_is_found_and_with_it_that_of_the_ear(
 def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the journal of the test: its tones, masks and thresholds."""
     seen: list[SessionResult] = []
-    module = "host_tools.research.study.bone.gaps_of"
+    module = "host_tools.research.study.bone_sessions.gaps_of"
 
     def look(result: SessionResult, gap_prior: GapPrior, *, nominal: bool) -> list[EarGaps]:
         assert gap_prior is FLAT.gaps
@@ -190,6 +206,21 @@ def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatc
     assert 20.0 < found.seconds < 200.0
 
 
+def test_a_manual_test_of_a_conductive_ear_is_sure_of_its_gap() -> None:
+    """40 dB: of the steps of both routes it may lose 5 dB."""
+    right, left = run_test(Unit(FLAT, 2.0, method=MANUAL)).ears
+    assert [each.mark for each in right.thresholds] == [MASKED] * 4
+    assert [each.mark for each in left.thresholds] == [UNMASKED] * 4
+    for each in (*right.thresholds, *left.thresholds):
+        assert abs(each.error_db) <= 7.5
+        assert each.covered is None
+    assert [(ear.has_gap, ear.called, ear.sure) for ear in (right, left)] == [
+        (True, True, True), (False, False, True),
+    ]  # fmt: skip
+    assert right.all_tones == sum(right.tones)
+    assert [len(ear.tones) for ear in (right, left)] == [2, 1]
+
+
 def _octaves(ear: EarResult) -> list[float]:
     found = [t.threshold_db_hl for t in ear.thresholds if t.frequency_hz in SCORED_HZ]
     return [each for each in found if each is not None]
@@ -201,7 +232,7 @@ def test_the_command_prints_a_table(
     done: dict[str, Measured] = {}
 
     def run_once(unit: Unit) -> Measured:
-        name = unit.person.name
+        name = f"{unit.person.name}, {unit.method}"
         return replace(done.setdefault(name, done.get(name) or run_test(unit)), unit=unit)
 
     monkeypatch.setattr(bone, "run_test", run_once)
@@ -211,8 +242,9 @@ def test_the_command_prints_a_table(
     said = capsys.readouterr().out
     assert main([*ask, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert [row["noise_db"] for row in rows] == [2.0, 4.0]
-    assert [row["people"] for row in rows] == [1, 1]
+    assert [row["noise_db"] for row in rows] == [2.0, 2.0, 4.0, 4.0]
+    assert [row["method"] for row in rows] == [DEVICE, MANUAL] * 2
+    assert [row["people"] for row in rows] == [1] * 4
     assert "\n".join(table_lines(rows)) in said
     learned = {"sources": [{"sha256": digest_of(table)}]}
     write_prior(tmp_path / "prior.json", small_prior(provenance=learned))
