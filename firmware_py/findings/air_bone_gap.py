@@ -19,7 +19,10 @@ conduction has no number, for the skin may have felt it or it lies beyond the vi
 inferred: as much larger than usual as those that were measured. It is called if it is 15 dB and
 more with more than even odds; it is said which were inferred. That there is none is not inferred.
 
-No probability is told of a gap that is a bound, nor of a mean with a gap in it that no ear has.
+A gap that no ear has is an error, of the vibrator, the noise or the calibration. At one of the
+three frequencies it counts as not known, so that no type of loss is told, and an examination is due
+only if the others want it; of a mean that no ear has nothing follows. Either is named. No
+probability is told of such a gap, nor of one that is a bound.
 """
 
 import math
@@ -29,10 +32,12 @@ from enum import StrEnum
 from typing import Any, Final
 
 from firmware_py.findings.convention import in_convention
+from firmware_py.findings.third_window import may_be_third_window
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.level import Level, Spread
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.results import (
+    BONE_POORER_DB,
     GAP_FREQUENCIES_HZ,
     EarResult,
     MeanGap,
@@ -88,13 +93,13 @@ class Gap:
 
     @property
     def told_share(self) -> float | None:
-        """Return how likely it is 15 dB or more, as it is told; None: it is a bound."""
-        return self.share if self.bound == Bound.NONE else None
+        """Return how likely it is 15 dB or more, as it is told; None: a bound, or no ear has it."""
+        return self.share if self.bound == Bound.NONE and not self.is_impossible else None
 
     @property
     def is_called(self) -> bool:
         """Return whether there surely enough is a gap of 15 dB and more."""
-        return self.share > CALLED and self.bound != Bound.AT_MOST
+        return self.share > CALLED and self.bound != Bound.AT_MOST and not self.is_impossible
 
     @property
     def is_denied(self) -> bool:
@@ -103,12 +108,16 @@ class Gap:
     @property
     def is_impossible(self) -> bool:
         """Return whether it was measured, and is larger than any conductive loss."""
-        return not self.inferred_hz and self.low_db is not None and self.low_db > LARGEST_DB
+        return self._is_measured and self.low_db is not None and self.low_db > LARGEST_DB
 
     @property
     def is_negative(self) -> bool:
         """Return whether it was measured, and bone conduction is surely poorer than air."""
-        return not self.inferred_hz and self.high_db is not None and self.high_db < 0.0
+        return self._is_measured and self.high_db is not None and self.high_db < BONE_POORER_DB
+
+    @property
+    def _is_measured(self) -> bool:
+        return {*self.inferred_hz} != {*self.frequencies_hz}
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,7 @@ class EarGaps:
     gaps: tuple[Gap, ...]  # each of one frequency, rising; without those of which nothing is known
     mean: Gap | None  # over `TYPE_HZ`; None: it may lie on either side of 15 dB
     loss: LossType
+    third_window: bool = False  # it may have a third window of the inner ear
     in_either: bool = False  # it or the other ear has a gap of 15 dB and more; open is which
 
     @property
@@ -134,17 +144,10 @@ class EarGaps:
 
     @property
     def impossible_hz(self) -> list[int]:
-        return [gap.frequencies_hz[0] for gap in self.gaps if gap.is_impossible]
-
-    @property
-    def is_impossible(self) -> bool:
-        """Return whether the type of loss rests on a gap that no ear has."""
-        return not {*TYPE_HZ}.isdisjoint(self.impossible_hz)
-
-    @property
-    def told_share(self) -> float | None:
-        """Return how likely the mean is 15 dB or more, as it is told; None: nobody knows."""
-        return None if self.mean is None or self.is_impossible else self.mean.told_share
+        """Return where a gap, or the mean over these frequencies, is one that no ear has."""
+        mean = () if self.mean is None else (self.mean,)
+        impossible = (gap.frequencies_hz for gap in (*self.gaps, *mean) if gap.is_impossible)
+        return sorted({f for frequencies_hz in impossible for f in frequencies_hz})
 
     @property
     def bone_is_poorer(self) -> bool:
@@ -162,7 +165,7 @@ class EarGaps:
         for each, gap in zip(told["gaps"], self.gaps, strict=True):
             each["share"] = gap.told_share
         if mean is not None:
-            told["mean"]["share"] = self.told_share
+            told["mean"]["share"] = mean.told_share
         return {
             **told,
             "loss_is_probable": self.loss_is_probable,
@@ -201,12 +204,12 @@ def _is_open(air: EarResult, bone: EarResult) -> bool:
     the other ear may have heard only make it larger.
     """
     by_air, by_bone = _levels(air), _levels(bone)
-    heard = [
-        (replace(a, open_above=False), replace(b, open_above=False))
-        for a, b in ((by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone)
+    heard: dict[int, Pair] = {
+        f: (replace(a, open_above=False), replace(b, open_above=False))
+        for f, a, b in ((f, by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone)
         if not a.open_below and b.doubtful and not b.inferred and (b.sd_db or b.open_below)
-    ]
-    mean = _gap_between(TYPE_HZ, heard) if len(heard) == len(TYPE_HZ) else None
+    }
+    mean = _mean_gap(_possible(heard)) if len(heard) == len(TYPE_HZ) else None
     return mean is not None and mean.is_called
 
 
@@ -242,13 +245,22 @@ def _of_ear(air: EarResult, bone: EarResult, gap_prior: GapPrior | None) -> EarG
     by_air, by_bone = _levels(air), _levels(bone)
     both = {f: (by_air[f], by_bone[f]) for f in by_air if f in by_bone}
     gaps = (_gap_between((f,), [pair]) for f, pair in both.items())
-    mean = _by_both_routes(both, bone.gap)
+    possible = _possible(both)
+    mean = _by_both_routes(possible, bone.gap)
     if mean is None or not mean.is_called:
-        probable = _mean_with_inferred(bone, by_air, both, gap_prior)
+        probable = _mean_with_inferred(bone, by_air, possible, gap_prior)
         mean = probable if probable is not None and probable.is_called else mean
-    found = EarGaps(air.route.ear, (*filter(None, gaps),), mean, LossType.UNKNOWN)
-    levels = [by_bone[f] for f in TYPE_HZ if f in by_bone]
-    return found if found.is_impossible else replace(found, loss=_loss_type(mean, levels))
+    known = [by_bone[f] for f in TYPE_HZ if f in by_bone and (f in possible or f not in both)]
+    return EarGaps(
+        air.route.ear, (*filter(None, gaps),), mean, _loss_type(mean, known),
+        may_be_third_window(possible, gap_prior or GapPrior.usual()),
+    )  # fmt: skip
+
+
+def _possible(both: Mapping[int, Pair]) -> dict[int, Pair]:
+    """Return the pairs but those whose gap no ear has."""
+    gaps = {f: _gap_between((f,), [pair]) for f, pair in both.items()}
+    return {f: both[f] for f, gap in gaps.items() if gap is None or not gap.is_impossible}
 
 
 def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
@@ -335,7 +347,7 @@ def _figures(gap: Spread) -> dict[str, Any]:
 
 
 def _loss_type(mean: Gap | None, levels: Sequence[Level]) -> LossType:
-    """Return the type of loss; `levels`: by bone at those of `TYPE_HZ` where anything is known."""
+    """Return the type of loss; `levels`: by bone at those of `TYPE_HZ` where it may rest on it."""
     if mean is None or mean.is_negative:  # the vibrator slipped, say
         return LossType.UNKNOWN
     if mean.is_denied:

@@ -62,6 +62,8 @@ def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
             yield row("gap-impossible", ear=ear, frequencies_hz=at_hz)
         if gap["bone_is_poorer"]:
             yield row("gap-negative", ear=ear)
+        if gap.get("third_window"):  # documents of earlier versions do not tell it
+            yield row("gap-third-window", ear=ear)
     if any(gap["in_either"] for gap in found):
         yield row("gap-either", source=EXAMINATION_SOURCE)
 

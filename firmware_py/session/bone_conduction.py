@@ -20,7 +20,7 @@ from firmware_py.inference.thresholds import NORMAL_975
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.presentation import Observation, without
-from firmware_py.terms.results import GAP_FREQUENCIES_HZ, MeanGap
+from firmware_py.terms.results import BONE_POORER_DB, GAP_FREQUENCIES_HZ, MeanGap
 from firmware_py.terms.route import BONE, BY_BONE, Route
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
 POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
 GAP_HZ: Final = tuple(map(float, GAP_FREQUENCIES_HZ))  # knots, see `_curves_at`
-BONE_POORER_DB: Final = -2.0  # below it lies no gap: reference levels are off by some dB
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
 
 

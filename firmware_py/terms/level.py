@@ -125,6 +125,11 @@ class Level:
 
         None: the ends do not agree, as those of a bound that leaves it open.
         """
+        least, most = self.probabilities_at_least(level_db)
+        return least if least == most else None
+
+    def probabilities_at_least(self, level_db: float) -> tuple[float, float]:
+        """Return how likely it is a level or more at least, and at most."""
         least = 0.0 if self.open_below else _above(self.low_db, self.sd_db, level_db)
         most = 1.0 if self.open_above else _above(self.high_db, self.sd_db, level_db)
-        return least if least == most else None
+        return least, most

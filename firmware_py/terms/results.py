@@ -43,6 +43,7 @@ CLINICAL_OFFSET_DB_MAX: Final = 5.0  # a step of that procedure
 BOARDS_MAX: Final = 100
 PTA4_FREQUENCIES_HZ: Final = (500, 1000, 2000, 4000)
 GAP_FREQUENCIES_HZ: Final = (500, 1000, 2000)  # of the mean air-bone gap
+BONE_POORER_DB: Final = -2.0  # below it lies no gap: reference levels are off by some dB
 GRADES: Final = 7  # of hearing loss, by the WHO
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")

@@ -124,10 +124,6 @@ NAMED: Final[dict[str, dict[str, str]]] = {
         "test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence":
             "silent_time.TWICE_USUAL",
     },
-    "tests/session/test_gap_of_both_routes.py": {
-        "test_bone_that_is_surely_poorer_than_air_is_named":
-            "bone_conduction.BONE_POORER_DB",
-    },
     "tests/session/test_listening.py": {
         "test_another_listener_who_is_as_probable_as_one_in_five_is_a_doubt": "listening.DOUBTED",
         "test_a_doubt_about_twelve_tones_is_settled_before_the_ear_ends":

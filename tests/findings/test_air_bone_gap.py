@@ -11,7 +11,7 @@ from scipy.stats import norm
 from firmware_py.findings.air_bone_gap import ALIKE_SD_DB, TYPE_HZ, EarGaps, Gap, LossType, gaps_of
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
-from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.terms.results import EarResult, MeanGap, SessionResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
 
 OFFSET_DB = 2.8
@@ -91,6 +91,7 @@ def beyond(found: EarResult, at_hz: int, outcome: Outcome, limit_db_hl: float) -
         ({0: 20.0, 500: 45.0}, {0: 15.0, 500: 10.0}, LossType.SENSORINEURAL),
         # A vibrator that slipped before the first tone: no other sign of it is left.
         ({0: 50.0}, {0: 68.0}, LossType.UNKNOWN),
+        ({0: 50.0}, {0: 61.0}, LossType.SENSORINEURAL),  # the band ends at -1.2 dB
         ({0: 50.0}, {0: 53.0}, LossType.SENSORINEURAL),
     ],
 )
@@ -310,13 +311,46 @@ def test_a_gap_larger_than_any_conductive_loss_is_named_and_no_type_of_loss_rest
         found = ear_gaps(each, bone({0: 5.0}))
         assert found.loss == LossType.UNKNOWN
         assert found.impossible_hz == [500]
-        assert found.told_share is None
-        assert found.to_record()["mean"]["share"] is None
+        assert found.examined_hz == [1000, 2000], "(55 + 55) / 3 dB and more in the mean"
+        assert mean_of(found).db == pytest.approx(110.0 / 3.0, abs=1e-3)
+        shares = [gap["share"] for gap in found.to_record()["gaps"]]
+        assert shares[1] is found.to_record()["mean"]["share"] is None
+        assert shares[0] is not None
     found = ear_gaps(elsewhere, bone({0: 5.0}))
     assert found.impossible_hz == [3000]
     assert found.loss == LossType.CONDUCTIVE
-    assert found.told_share == found.to_record()["mean"]["share"]
-    assert found.told_share is not None
+    assert found.to_record()["mean"]["share"] is not None
+
+
+@pytest.mark.parametrize("others_db_hl", [5.0, 20.0, 27.0])
+def test_an_impossible_gap_alone_makes_no_examination_due(others_db_hl: float) -> None:
+    """With it the mean would be 28 dB and more: of 22 dB at two frequencies it is 15 at least."""
+    found = ear_gaps(air({0: others_db_hl, 1000: 90.0}), bone({0: 5.0}))
+    assert (found.loss, found.examined_hz, found.mean) == (LossType.UNKNOWN, [], None)
+    assert found.impossible_hz == [1000]
+
+
+def test_of_a_mean_that_no_ear_has_nothing_follows() -> None:
+    """By both routes together it is surer than the gaps at 0.5, 1 and 2 kHz, 57 to 77 dB."""
+    by_air, by_bone = air({0: 72.0}), bone({0: 5.0})
+    for sd_db, is_possible in ((3.0, False), (4.0, True)):
+        known = replace(by_bone, gap=MeanGap(67.0, sd_db))
+        found = ear_gaps(by_air, known)
+        assert (found.loss == LossType.CONDUCTIVE) is is_possible
+        assert found.examined_hz == [*TYPE_HZ] * is_possible
+        assert found.impossible_hz == [*TYPE_HZ] * (not is_possible)
+        assert (found.to_record()["mean"]["share"] is not None) is is_possible
+        assert found.to_record()["mean_is_undecided"] is not is_possible
+
+
+@pytest.mark.parametrize(("high_db", "loss"), [(-2.1, "unknown"), (-1.9, "sensorineural")])
+def test_bone_is_poorer_from_where_its_test_is_doubtful_on(high_db: float, loss: str) -> None:
+    """Below -2 dB, as `poorer_than_air` has it; and where a part of it was inferred."""
+    by_bone = replace(bone({0: 20.0}), gap=MeanGap(high_db - norm.ppf(0.975) * 2.0, 2.0))
+    inferred = mark(by_bone, 500, mark=Outcome.INFERRED, masking=None)
+    for each in (by_bone, inferred):
+        found = ear_gaps(air({0: 20.0}), each)
+        assert (found.loss, found.bone_is_poorer) == (loss, loss == "unknown")
 
 
 def test_a_type_of_loss_is_probable_near_15_db_and_sure_far_from_it() -> None:

@@ -350,6 +350,27 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
     assert test.estimator.trial_count > once, "or once would be room enough"
 
 
+@pytest.mark.parametrize("seed", [9, 27])
+def test_who_hears_better_than_the_lowest_level_is_not_doubted_for_a_miss_by_bone(
+    seed: int,
+) -> None:
+    """Nothing was missed by air, so that a tone which is missed by bone is a surprise."""
+    listener = someone(
+        -14.0, -14.0, response_noise_db=3.0, lapse_rate=0.01, false_alarm_rate=0.01, seed=seed
+    )
+    test = SimulatedTest(Settings(routes="air, bone", seed=seed), listener)
+    test.run()
+
+    for route in (RIGHT, LEFT):
+        found = ear(test, route)
+        assert (found.verdict, found.reasons) == (Verdict.VALID, ())
+        assert {each.mark for each in found.thresholds} <= {
+            Outcome.HEARS_ALL, Outcome.MEASURED, Outcome.INFERRED
+        }  # fmt: skip
+    misses = [ear(test, route).tones - ear(test, route).tones_heard for route in (RIGHT, LEFT)]
+    assert sum(misses) > 0
+
+
 def test_who_hears_a_silent_earphone_is_asked_before_the_vibrator_comes() -> None:
     """The earphones are on; and the minute for the answer begins when it is asked for."""
     operator = Operator(hears=events.OTHER_EAR, after_s=50.0)

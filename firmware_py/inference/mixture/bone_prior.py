@@ -90,9 +90,12 @@ def prior_of(curves: Curves, like: PopulationPrior) -> PopulationPrior:
 def cochlea(air: Curves, frequencies_hz: Sequence[float], gaps: GapPrior | None = None) -> Curves:
     """Return what is known of an ear's own bone threshold by its air threshold at frequencies.
 
-    It has a Gaussian for each class of gaps; by default the prior of gaps that is shipped.
+    It has a Gaussian for each class of gaps; by default the prior of gaps that is shipped. Where
+    all was heard at the lowest level, nothing keeps the air posterior from levels that no ear has,
+    by which one tone that is missed by bone would look as if nobody listened: it is moved up.
     """
     mean_db_hl, covariance_db2 = air.moments()
+    mean_db_hl = mean_db_hl + max(BEST_MEAN_DB_HL - mean_over(mean_db_hl, covariance_db2)[0], 0.0)
     made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in classes_at(gaps, frequencies_hz)]
     weights = [w * _possible(mean, covariance) for w, mean, covariance in made]
     return _curves((w, mean, cov) for w, (_, mean, cov) in zip(weights, made, strict=True))

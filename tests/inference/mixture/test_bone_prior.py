@@ -8,6 +8,7 @@ import pytest
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.bone_prior import (
+    BEST_MEAN_DB_HL,
     SKULL_SD_DB,
     SKULL_SHAPE_SD_DB,
     better_cochlea,
@@ -57,6 +58,22 @@ def test_a_gap_that_no_cochlea_could_have_counts_for_little() -> None:
     largest = classes.index("largest")
     assert good[largest] / sum(good) < 1e-6
     assert poor[largest] / sum(poor) == pytest.approx(0.01, rel=0.05)
+
+
+def test_where_all_was_heard_at_the_lowest_level_no_better_cochlea_is_expected_than_there_is() -> (
+    None
+):
+    """By air -27 dB HL; the mean over the frequencies is moved, and the shape of the curve kept."""
+    level, slope = -27.0, np.linspace(-6.0, 6.0, 8)
+    air = curves((1.0, level, 8.0))
+    air = air._replace(mean_db_hl=air.mean_db_hl + slope)
+    found = cochlea(air, KNOTS_HZ, one_class(3.0, 4.0))
+    np.testing.assert_allclose(found.mean_db_hl[0], BEST_MEAN_DB_HL + slope - 3.0)
+    np.testing.assert_allclose(
+        found.covariance_db2[0], air.covariance_db2[0] + 16.0 * np.eye(8)
+    )  # who hears so well is as likely as before
+    good = cochlea(curves((1.0, BEST_MEAN_DB_HL + 0.5, 8.0)), KNOTS_HZ, one_class(3.0, 4.0))
+    np.testing.assert_allclose(good.mean_db_hl, BEST_MEAN_DB_HL - 2.5)
 
 
 @pytest.mark.parametrize(("own", "other"), [(40.0, 40.0), (40.0, 47.0), (60.0, 10.0)])

@@ -227,6 +227,21 @@ def test_a_gap_that_cannot_be_is_named() -> None:
     assert (said["ear"], said["frequencies_hz"]) == (RIGHT, [750])
 
 
+def test_a_third_window_is_a_possibility_to_refer_for() -> None:
+    """Documents of versions that did not look for it say nothing of it."""
+    right, left = (each.to_record() for each in source().gaps)
+    assert not rows_of([*gap_remarks([right, left])], "gap-third-window")
+
+    (said,) = gap_remarks([{**left, "third_window": True}])
+    assert (said["code"], said["ear"]) == ("gap-third-window", LEFT)
+    words = report_of(conductive()).shown.say(said)
+    assert words.startswith("Left ear: ")
+    assert "may be a third window" in words
+    assert words.endswith(": refer")
+    del left["third_window"]
+    assert not [*gap_remarks([left])]
+
+
 def test_a_gap_that_is_a_bound_says_so_and_has_no_share() -> None:
     table = tables(paper(), "gap-details")[RIGHT]
     gaps, shares = cells(table, "row-gap"), cells(table, "row-called")
