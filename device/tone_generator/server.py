@@ -232,7 +232,12 @@ class ToneGenerator:
         }
 
     def _identify(self, _values: "Values") -> "Values":
-        return {"serial": self._serial, "press_ends": 1, "transducers": self.sounds.transducers}
+        return {
+            "serial": self._serial,
+            "press_ends": 1,
+            "transducers": self.sounds.transducers,
+            "in_noise": 1 if self.sounds.has_noise else 0,
+        }
 
     def _play(self, values: "Values") -> "Values":
         via = values["via"]

@@ -1,6 +1,6 @@
 """What sounds, a tone and noise, and what its host is told of it."""
 
-from firmware_py.link.messages import NO_TONE
+from firmware_py.link.messages import IN_NOISE_DBFS_MAX, NO_TONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RefusedError(Exception):
 
 
 class Sounding:
-    """One tone and one noise at a time, never both in one ear; when a tone began or ended is told.
+    """One tone and one noise at a time; when a tone began or ended is told.
 
     `tone_id` is that of the last tone that was accepted. `noise_ear` is -1 where none plays, and
     `noise_lost` says that it ended by itself, and the host may not know.
@@ -73,12 +73,17 @@ class Sounding:
         return self._accepted or self.noise_ear >= 0
 
     @property
+    def has_noise(self) -> bool:
+        return self._output.has_noise
+
+    @property
     def transducers(self) -> int:
         return self._output.transducers
 
     def play(self, values: "Values") -> None:
         ear = values["ear"]
-        if self._accepted or self.noise_ear == ear:
+        quiet = values["via"] == 0 and values["dbfs"] <= IN_NOISE_DBFS_MAX
+        if self._accepted or (self.noise_ear == ear and not quiet):
             raise RefusedError("busy")
         if self.noise_lost:
             raise RefusedError("noise")

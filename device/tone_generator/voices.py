@@ -50,7 +50,7 @@ _IDLE, _RISE, _STEADY, _FALL, _GAP, _CUT = 0, 1, 2, 3, 4, 5
 
 
 class Voices:
-    """One tone and one noise at a time, never both in one channel, above a constant.
+    """One tone and one noise at a time, above a constant.
 
     Nothing begins before the constant is ready. Who knows whether it is wanted says it there.
     `began_frame` and `ended_frame` are where in the block of the last `fill` a tone began, or ended
@@ -91,7 +91,7 @@ class Voices:
             hold(block, CHANNELS * frames, constant.sample)
             self._block = block
             self._holds = constant.sample
-        tone.held = not constant.ready or tone.next_channel == noise.channel
+        tone.held = not constant.ready or noise.is_to_change(tone.next_channel)
         noise.held = not constant.ready or noise.next_channel == tone.channel
         sounds = tone.fill(block, frames)
         self.began_frame = tone.began_frame
@@ -155,6 +155,13 @@ class Voice:
         """Fall silent from the next block on; what waits is not played."""
         self._waiting = False
         self._cut = True
+
+    def is_to_change(self, channel: int) -> bool:
+        """Return whether it fades in a channel, or is about to begin there."""
+        fades = self._cut or self._doing == _CUT
+        return (fades and self.channel == channel) or (
+            self._waiting and self.next_channel == channel
+        )
 
     def fill(self, out: "array[int]", frames: int) -> bool:
         """Add the next piece to what a block holds; return whether there was any.

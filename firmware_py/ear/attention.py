@@ -17,7 +17,7 @@ from firmware_py.terms.outcomes import Outcome, Why
 from firmware_py.terms.presentation import Observation, without
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
-CHECKS_AFTER_AIR: Final = 2  # the listener attended then, and may have tired since
+CHECKS_AFTER_AIR: Final = 1  # the listener attended then, and may have tired since
 CHECKS_IN_DOUBT_AFTER_AIR: Final = 3
 # A miss that had at most this probability by all other answers is surprising; a clear tone missed
 # is so in any case.

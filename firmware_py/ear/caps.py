@@ -20,11 +20,19 @@ ATTENTION_TONES_MAX: Final = (
 )  # fmt: skip
 # Tones above `tones_max` for what is asked again with noise: half an ear, if all was cross-heard.
 AGAIN_TONES_MAX: Final = 20
+# Of an ear that air has told of: 95 % take 15 without noise. Where a threshold lies at a limit no
+# number of tones makes its band as narrow as is wanted.
+AFTER_AIR_TONES_MAX: Final = 30
 CONFIRM_TONES_MAX: Final = 20  # at a frequency; it takes some 9
 CHECKS_MAX: Final = 2  # of the listener, in an ear; after each all may be asked anew
 # Of what goes on by itself after a minute: a check of listener or equipment, or which ear is which.
 # A presentation takes more than a second.
 MINUTE_PRESENTATIONS_MAX: Final = 60
+
+
+def tones_max(settings: Settings, kind: RouteKind) -> int:
+    """Return the cap of an ear's tones, but for those that are asked again, and of attention."""
+    return min(settings.tones_max, AFTER_AIR_TONES_MAX) if kind.follows_air else settings.tones_max
 
 
 def tones_that_count_max(settings: Settings, kind: RouteKind) -> int:

@@ -255,15 +255,16 @@ class EarTest:
             self.attention.forget(crossed)
             self.attention.doubted = other.attention.clear().missed > 0
 
-    def begin_by_bone(self, expected: Curves, air: "EarTest") -> None:
+    def begin_by_bone(self, expected: Curves, air: "EarTest", *others: "EarTest") -> None:
         """Begin with what air told of the threshold, and of the listener.
 
-        The familiar tone is loud enough to be heard. Of an ear that hears well by air no gap could
-        change what is said: then it takes two or three tones.
+        The familiar tone is loud enough to be heard. Of ears that hear well by air no gap could
+        change what is said: then it takes two or three tones. Beside one that does not, the good
+        ear shows whether the vibrator does what it should. `others`: the other ear by air.
         """
         self.belief.take(replace(self.evidence, threshold=expected))
         self.expect_listener(air, [])
-        known = air.audiogram.estimates()
+        known = [found for each in (air, *others) for found in each.audiogram.estimates()]
         self.audiogram.is_rough = all(each.mean_db_hl <= NORMAL_DB_HL for each in known)
         familiar_hz = self.route.kind.familiar_hz
         mean_db_hl, sd_db = (each.item() for each in self.estimator.threshold([familiar_hz]))

@@ -99,6 +99,7 @@ class Listening:
         self.kept_tones: int | None = None
         self.change: Suspicion | None = None  # of the listener; None: nothing made one look
         self.looks = 0  # after the earphone
+        self.across = False  # by bone: the way or noise may take some dB away
         self.deciding_asked = 0  # tones about what may have been otherwise
         self._otherwise: tuple[Evidence, list[Otherwise]] | None = None
 
@@ -144,7 +145,8 @@ class Listening:
             told = modelled and not self._may_be_heard_across()
             found: list[Otherwise] = []
             if told:
-                found = Explanations(estimator, self._tones).all(by_bone=route.by_bone)
+                explanations = Explanations(estimator, self._tones)
+                found = explanations.all(by_bone=route.by_bone, across=self.across)
             found.sort(key=lambda each: -each.log_odds)
             self._otherwise = evidence, found
         return self._otherwise[1]
@@ -168,8 +170,11 @@ class Listening:
 
     @property
     def may_decide(self) -> bool:
-        """Return whether more tones may be asked beside those that the cap counts."""
-        return self.deciding_asked < DECIDING_TONES_MAX
+        """Return whether more tones may be asked beside those that the cap counts.
+
+        None where skull or noise may take away as much as a vibrator that slipped.
+        """
+        return self.deciding_asked < DECIDING_TONES_MAX and not self.across
 
     def deciding_tone(self) -> tuple[float, float] | None:
         """Return frequency and level of a tone that tells if something was otherwise."""
@@ -233,7 +238,8 @@ class Listening:
         usual = [f for f in kind.frequencies_hz if f not in kind.inter_octave_hz]
         found: list[float] = [f for f in usual if low_hz <= f <= high_hz]
         asked = dict.fromkeys(each.presentation.frequency_hz for each in self._tones)
-        return [f for f in found or asked if story.holds(f)]
+        left_out_hz = self._levels.left_out_hz
+        return [f for f in found or asked if story.holds(f) and f not in left_out_hz]
 
     def in_place(self, moved: Otherwise) -> InPlace:
         """Return the tones that decide if it is where it was, where thresholds are known best."""

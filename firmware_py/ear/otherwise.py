@@ -45,6 +45,13 @@ PLACES_MAX: Final = 2  # that are looked at, of a region and a direction
 WORSE_MAX: Final = 6.0  # nats, of the second against the first
 GAIN_MIN: Final = -0.5  # a region that gains less by the sites is not looked at
 TONES_MIN: Final = 3  # before it moved; and one less after
+# A vibrator slips as often as it sits too weakly from the first tone on: air tells what it should
+# find. By each of these sizes as often.
+LOG_SHARE_SLIPPED: Final = log(0.05)
+SHARE_FROM_THE_FIRST: Final = 0.5
+SLIPS_DB: Final = (8.0, 12.0, 16.0)
+# What the skull takes away on the way to the other cochlea, or noise, looks the same.
+SKULL_DB: Final = (0.0, 4.0, 8.0, 12.0)
 LOG_ODDS_MAX: Final = 100.0
 
 PITCHES_HZ: Final = (500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
@@ -94,15 +101,16 @@ class Explanations:
         # The fixed point that is reached from the sites there are, where nothing is otherwise.
         self._usual = self._log_ratio(self._none, self._none) if len(tones) else 0.0
 
-    def all(self, *, by_bone: bool = False) -> list[Otherwise]:
+    def all(self, *, by_bone: bool = False, across: bool = False) -> list[Otherwise]:
         """Return the most probable variant of each story, with the odds of all its variants.
 
-        Of a vibrator: that it slipped. A slip changes all frequencies, and makes none louder.
+        Of a vibrator: that it slipped, or sat too weakly; `across`: the other
+        cochlea hears it, or there is noise.
         """
         if not len(self._none):
             return []
         if by_bone:
-            return [self._moved(REGIONS_HZ[:1], (1.0,))]
+            return [self._slipped(across)] if len(self._none) >= TONES_MIN else []
         return [self._moved(), self._pitch(), self._cue(), self._rising()]
 
     def _log_ratio(self, softer_db: Array, pressed_unheard: Array) -> float:
@@ -112,18 +120,35 @@ class Explanations:
         low_hz, high_hz = region_hz
         return ((low_hz <= self._frequency_hz) & (self._frequency_hz < high_hz)).astype(float)
 
-    def _moved(
-        self, regions_hz: Sequence[tuple[float, float]] = REGIONS_HZ,
-        signs: Sequence[float] = (1.0, -1.0),
-    ) -> Otherwise:  # fmt: skip
-        among = np.array([self._among(region) for region in regions_hz])
+    def _slipped(self, across: bool) -> Otherwise:
+        """Return how a vibrator slipped: all is softer since then, at every frequency."""
+        n, found = len(self._none), []
+        usual = 0.0
+        if across:
+            everywhere = np.ones(n)
+            ratios = [self._log_ratio(by_db * everywhere, self._none) for by_db in SKULL_DB]
+            usual = max(*ratios) - self._usual
+        for began in range(n - TONES_MIN + 2):
+            since = (np.arange(n) >= began).astype(float)
+            later = (1.0 - SHARE_FROM_THE_FIRST) / (n - TONES_MIN + 1)
+            share = SHARE_FROM_THE_FIRST if began == 0 else later
+            for by_db in SLIPS_DB:
+                variant = self._variant(
+                    Story.MOVED, by_db * since, self._none, began=began, softer_db=by_db
+                )
+                found.append((variant, log(share / len(SLIPS_DB))))
+        slipped = _together(Story.MOVED, found, LOG_SHARE_SLIPPED)
+        return replace(slipped, log_odds=slipped.log_odds - usual)
+
+    def _moved(self) -> Otherwise:
+        among = np.array([self._among(region) for region in REGIONS_HZ])
         gain, shift_db = self._estimator.gain_by_shifts(among, MOVED_SD_DB)
         found = []
-        for row, region_hz in enumerate(regions_hz):
+        for row, region_hz in enumerate(REGIONS_HZ):
             share = SHARE_EVERYWHERE if row == 0 else (1.0 - SHARE_EVERYWHERE) / (len(among) - 1)
             if row > 0 and among[row].all():
                 continue
-            for sign in signs:
+            for sign in (1.0, -1.0):
                 part = 1.0 - SHARE_BETTER if sign > 0.0 else SHARE_BETTER
                 moved = self._moved_in(region_hz, sign, among[row], gain[row], shift_db[row])
                 found += [(variant, log(share * part)) for variant in moved]
@@ -214,10 +239,16 @@ def _best_places(gain: Array) -> list[int]:
     return places
 
 
-def _together(story: Story, found: Sequence[tuple[Otherwise, float]]) -> Otherwise:
+def _together(
+    story: Story, found: Sequence[tuple[Otherwise, float]], log_share: float | None = None
+) -> Otherwise:
     """Return the most probable variant, with the odds of all and the story's own share."""
     logs = [each.log_odds + share for each, share in found]
     most = max(logs)
     best, _ = found[logs.index(most)]
-    log_odds = LOG_SHARE[story] + most + log(sum(exp(each - most) for each in logs))
+    log_odds = (
+        (LOG_SHARE[story] if log_share is None else log_share)
+        + most
+        + log(sum(exp(each - most) for each in logs))
+    )
     return replace(best, log_odds=log_odds)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.ear.caps import AGAIN_TONES_MAX
+from firmware_py.ear.caps import AGAIN_TONES_MAX, tones_max
 from firmware_py.ear.catch_trials import CatchTrials
 from firmware_py.ear.objective import BITS
 from firmware_py.ear.retest import RETEST_TONES_MAX
@@ -65,7 +65,7 @@ class StoppingRule:
         self._levels = audiogram.levels
         self._tally = tally
         self._catch_trials = catch_trials
-        self._tones_max = settings.tones_max
+        self._tones_max = tones_max(settings, self._levels.route.kind)
         self._beside = 0  # tones that the cap does not count
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
         # That the tones were used up, once they were: those that are free later are for what was
@@ -137,15 +137,15 @@ class StoppingRule:
 
     def _cap_now(self) -> Reason | None:
         """Say that the tones are used up, if they are: all but those kept for the retest."""
-        tones_max, tones, kept = self._tones_max, self._counted, self._kept
+        most, tones, kept = self._tones_max, self._counted, self._kept
         if self.tones_left > 0:
             return None
         if not kept:
-            return reason(Code.CAP, tones_max=tones_max)
-        left = tones_max - tones
+            return reason(Code.CAP, tones_max=most)
+        left = most - tones
         if left >= kept:
-            return reason(Code.CAP_KEPT, tones_max=tones_max, tones=tones, kept=kept)
-        return reason(Code.CAP_TOO_FEW, tones_max=tones_max, tones=tones, left=left)
+            return reason(Code.CAP_KEPT, tones_max=most, tones=tones, kept=kept)
+        return reason(Code.CAP_TOO_FEW, tones_max=most, tones=tones, left=left)
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""

@@ -17,7 +17,8 @@ Where the gap at one of the three frequencies may be none, for the other ear may
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
 conduction has no number, for the skin may have felt it or it lies beyond the vibrator, the gap is
 inferred: as much larger than usual as those that were measured. It is called if it is 15 dB and
-more with more than even odds; it is said which were inferred. That there is none is not inferred.
+more with more than even odds; it is said which were inferred. That there is none is told where both
+routes together tell it, although bone may lie higher: then the gap is smaller.
 
 A gap that no ear has is an error, of the vibrator, the noise or the calibration. At one of the
 three frequencies it counts as not known, so that no type of loss is told, and an examination is due
@@ -201,15 +202,16 @@ def _is_open(air: EarResult, bone: EarResult) -> bool:
     """Return whether it is open which cochlea heard the vibrator, and the gap is one if this did.
 
     One of both heard it: where that is so of both ears, one of them has a gap. Tones by air that
-    the other ear may have heard only make it larger.
+    the other ear may have heard only make it larger. Where noise left no doubt, it is this ear's.
     """
     by_air, by_bone = _levels(air), _levels(bone)
     heard: dict[int, Pair] = {
         f: (replace(a, open_above=False), replace(b, open_above=False))
         for f, a, b in ((f, by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone)
-        if not a.open_below and b.doubtful and not b.inferred and (b.sd_db or b.open_below)
+        if not a.open_below and not b.inferred and (b.sd_db or b.open_below)
     }
-    mean = _mean_gap(_possible(heard)) if len(heard) == len(TYPE_HZ) else None
+    is_open = len(heard) == len(TYPE_HZ) and any(bone.doubtful for _, bone in heard.values())
+    mean = _mean_gap(_possible(heard)) if is_open else None
     return mean is not None and mean.is_called
 
 
@@ -276,13 +278,18 @@ def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
 def _by_both_routes(both: Mapping[int, Pair], found: MeanGap | None) -> Gap | None:
     """Return the mean as both routes told it together, if that was recorded and it is no bound.
 
-    How much better than the floor a cochlea is, is inferred from the others.
+    How much better than the floor a cochlea is, is inferred from the others. Where it may be worse
+    than was found, or lies beyond the vibrator, the mean is at most so much.
     """
     for pairs in (both, {f: (air, _at_floor(bone)) for f, (air, bone) in both.items()}):
         mean = _mean_gap(pairs)
         if found is not None and mean is not None and mean.bound == Bound.NONE:
             return replace(mean, **_figures(Spread(((1.0, found.gap_db, found.sd_db),))))
-    return _mean_gap(both)
+    mean = _mean_gap(both)
+    if found is None or mean is None or mean.bound != Bound.AT_MOST:
+        return mean
+    told = _figures(Spread(((1.0, found.gap_db, found.sd_db),)))
+    return replace(mean, **{**told, "low_db": None})
 
 
 def _at_floor(bone: Level) -> Level:

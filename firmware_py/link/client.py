@@ -73,7 +73,7 @@ class Client:
         self._time_wanted = False
         self.told_until_us = 0
         self.connected = False
-        self.can_mask = self.press_ends = False
+        self.can_mask = self.press_ends = self._in_noise = False
         self.transducers = EARPHONES_ONLY
         self.counters = Counters()
 
@@ -244,13 +244,15 @@ class Client:
                 self._met = Greeted(*who, serial="", event=answer["event"])
                 self._send("serial", {}, now_us)
             case "serial" if self._met is not None:
-                # A board that knows `unmask` has noise, and none plays from then on.
+                # A board that knows `unmask` has noise, and none plays from then on. It masks where
+                # a tone in it can show that it does.
                 self._met = replace(self._met, serial=answer["serial"])
                 self.press_ends = answer["press_ends"] == 1
                 self.transducers = answer["transducers"]
+                self._in_noise = answer["in_noise"] == 1
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
-                return self._take_greeting(can_mask=True)
+                return self._take_greeting(can_mask=self._in_noise)
             case "ping":
                 return self._take_ping(answer["event"], answer["us"], command, now_us)
             case "events":

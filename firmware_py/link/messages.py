@@ -18,6 +18,7 @@ NAME_AND_VERSION_CHARACTERS_MAX = 6  # together: the longest answer to hello fit
 ECHOED_KEY_CHARACTERS_MAX = 16  # of a key that a board refuses
 LOWEST_DBFS = -160.0
 NOISE_DBFS_MAX = -10.0  # a louder noise would be clipped at four times its RMS
+IN_NOISE_DBFS_MAX = -20.0  # of a tone in the ear of the noise: nothing is clipped together
 EARPHONES_ONLY = 1  # `transducers` of a board with nothing else
 TRANSDUCER_BITS_MAX = 255  # there may be more than this page knows
 TRANSDUCERS = 2  # of an ear: `wire_number` of the routes
@@ -121,6 +122,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             Field("press_ends", "1", WHOLE, 0, 1, default=0),
             # A bit for each, by its `via`; of a board that does not tell the earphone only.
             Field("transducers", "B", WHOLE, 0, TRANSDUCER_BITS_MAX, default=EARPHONES_ONLY),
+            Field("in_noise", "1", WHOLE, 0, 1, default=0),
         ),
     ),
     "tone": (

@@ -23,7 +23,7 @@ class Answered:
     heard: bool | None  # None: unsure
     known_us: int  # session time at which the answer was known
     response_us: int | None  # from the onset of a tone to the press; None: no tone, or no press
-    of_ear_check: bool  # which ear is which was asked with it, and it tells of nothing else
+    of_ear_check: bool  # which ear is which, or if noise arrives: it tells of nothing else
 
     @property
     def response_ms(self) -> float | None:

@@ -46,7 +46,8 @@ class MaskingNoise:
             self.due = None
             if level_db_hl is not None and why is not None:
                 hz = presentation.frequency_hz
-                self.due = Mask(number, route.noise, hz, level_db_hl, why)
+                to = route if self.cover.in_own_ear else route.noise
+                self.due = Mask(number, to, hz, level_db_hl, why)
         elif self.due is not None:
             goes_on = self._masker.can_mask and self.due.route == route.noise
             self.due = replace(self.due, number=number) if goes_on else None

@@ -22,7 +22,7 @@ from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.placing import Place
 from firmware_py.session.way import Again
 from firmware_py.session.which_ear import EarCheck
-from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import BETTER, Settings
@@ -117,7 +117,7 @@ def in_place(known: SessionState, route: Route, *steps: Step, noise: bool = Fals
     `noise`: in the other ear, where a route has it now and then only.
     """
     way = known.cross_hearing.ways[route]
-    place = way.place(noise or way.asked_again is not None)
+    place = way.place(noise or way.has_noise)
     return steps if known.cross_hearing.placing.is_at(place) else (Wait(place),)
 
 
@@ -154,7 +154,11 @@ def asked_again(known: SessionState) -> Steps:
     wanted, again = known.asked_again
     steps: list[Step] = [WantBehindNoise(each) for each in wanted]
     if again is not None:
-        asked = in_place(known, again.route, AskAgain(again), AskEar(again.route), noise=True)
+        # Nothing is forgotten before the noise is known to arrive.
+        check = known.cross_hearing.noise_check.tone(again.route.noise)
+        of_ear = AskAgain(again), AskEar(again.route)
+        first = of_ear if check is None else (Present(again.route.noise, check),)
+        asked = in_place(known, again.route, *first, noise=True)
         steps += () if isinstance(asked[0], Wait) else asked
     return steps
 
@@ -179,7 +183,7 @@ def who_hears_before_bone(known: SessionState) -> Steps:
 
 
 def ear_by_bone(known: SessionState) -> Steps:
-    """It is not over: by its own reasons, that which hears less by air first."""
+    """It is not over: by its own reasons, that which hears more by air first."""
     route = known.cross_hearing.bone.next_route()
     return () if route is None else in_place(known, route, AskEar(route))
 
@@ -249,6 +253,8 @@ def table_lines() -> Iterator[str]:
     yield "|---|---|"
     for reason in SESSION_REASONS:
         yield f"| {reason.words} | {about(reason.propose)} |"
+        if reason.propose is which_ear_is_which:
+            yield f"| `{Why.NOISE_REACHES}` | {about(CrossHearing.before)} |"
         if reason.propose is ear_by_air:
             for each in (*INTERRUPTS, *REASONS_TO_ASK, InPlaceAgain(), SilenceDue()):
                 yield f"| · `{each.why}` | {about(each)} |"

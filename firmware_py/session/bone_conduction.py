@@ -5,10 +5,12 @@ its threshold is that of the better cochlea; where that leaves open whose it is,
 again with noise in the other one, and the threshold is its own (`by_bone.py`).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.ear.otherwise import Otherwise
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY, Estimate
 from firmware_py.inference.curves import Curves, mean_over
 from firmware_py.inference.elementary import exp
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
 POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
 GAP_HZ: Final = tuple(map(float, GAP_FREQUENCIES_HZ))  # knots, see `_curves_at`
+FELT_MAX: Final = 0.05  # more likely felt for one much above, a threshold is perhaps above
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
 
 
@@ -39,6 +42,7 @@ class WithoutNoise:
 
     curves: Curves
     lowest_db_hl: Mapping[int, float]  # by frequency: below it neither hears anything
+    moved: Otherwise | None  # how the vibrator seems to have slipped; None: it does not
 
 
 class BoneConduction:
@@ -54,10 +58,13 @@ class BoneConduction:
         self.prior: PopulationPrior | None = None  # what people have by air; None: what is shipped
 
     def next_route(self) -> Route | None:
-        """Return the test under way or next, of the poorer ear by air first; None: none is."""
+        """Return the test under way or next, of the better ear by air first; None: none is.
+
+        Of that one the better cochlea is heard, which says what noise the poorer one needs.
+        """
         waiting = [e for e in self.tests.values() if not e.over and self._air_known(e.route.ear)]
         begun = [ear.route for ear in waiting if ear.attention.answers]
-        others = sorted((ear.route for ear in waiting), key=self._hears_better)
+        others = sorted((ear.route for ear in waiting), key=self._hears_less)
         return next(iter([*begun, *others]), None)
 
     @property
@@ -88,12 +95,35 @@ class BoneConduction:
         return bone_prior.better_cochlea(own, others, knots_hz, self.gaps)
 
     def keep(self, route: Route) -> None:
-        """Keep what was found without noise: from now on the ear is asked with noise."""
+        """Keep what was found without noise: from now on the ear is asked with noise.
+
+        It was found by the other ear's test, if this one is asked with noise from the first tone.
+        """
         ear = self.tests[route]
+        if not ear.observations:
+            ear = self.of(route.noise.ear) or ear
         frequencies_hz = ear.audiogram.frequencies_hz
         low_db_hl, _ = ear.estimator.posterior_band(frequencies_hz, BAND_PROBABILITY)
         lowest_db_hl = dict(zip(frequencies_hz, low_db_hl.tolist(), strict=True))
-        self.without_noise[route] = WithoutNoise(self._of_either_by(ear), lowest_db_hl)
+        moved = ear.listening.moved()
+        self.without_noise[route] = WithoutNoise(self._of_either_by(ear), lowest_db_hl, moved)
+
+    def gaps_shown_db(self, route: Route) -> dict[int, float]:
+        """Return the gaps of an ear against what the other ear's test found without noise.
+
+        By frequency, above the usual ones; none if that is not known.
+        """
+        other = self.of(route.noise.ear)
+        if other is None or not self._air_known(route.ear):
+            return {}
+        knots_hz = other.estimator.knots_hz
+        at_hz = [f for f in other.audiogram.frequencies_hz if f in knots_hz]
+        by_air, _ = self._by_air(route.ear, tuple(map(float, at_hz))).moments()
+        found, _ = self._of_either_by(other).moments()
+        return {
+            f: air_db_hl - float(found[knots_hz.index(f)]) - bone_prior.usual_gap_db(f, self.gaps)
+            for f, air_db_hl in zip(at_hz, by_air.tolist(), strict=True)
+        }
 
     def _of_either_by(self, ear: "EarTest") -> Curves:
         kept = self.without_noise.get(ear.route)
@@ -114,7 +144,9 @@ class BoneConduction:
         ear, knots_hz = self._ears[route], self._ears[route].estimator.knots_hz
         by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
         own_answers = without(ear.evidence.tones, suspects)
-        not_heard, log_evidence = ear.would_tell(by_air, own_answers)
+        not_heard, log_evidence = by_air, 0.0
+        if own_answers:
+            not_heard, log_evidence = ear.would_tell(by_air, own_answers)
         # The less likely they are by what air tells, the more it was this ear that answered.
         share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * exp(log_evidence))
         return bone_prior.other_side(self.without_noise[route].curves).or_else(not_heard, share)
@@ -147,6 +179,40 @@ class BoneConduction:
         usual_db = bone_prior.usual_gap_db(estimate.frequency_hz, self.gaps)
         return air_db_hl - estimate.mean_db_hl - usual_db
 
+    def felt_hz(self, route: Route) -> list[int]:
+        """Return where the skin may have answered for a cochlea that hears much less.
+
+        What air tells of that weighs as much as the level: a threshold by bone that lies near the
+        one by air is hardly another, whoever answered.
+        """
+        ear, kind = self.tests[route], route.kind
+        estimates = [
+            each for each in ear.audiogram.told_estimates()
+            if kind.vibrotactile_db_hl(each.frequency_hz) < math.inf
+        ]  # fmt: skip
+        knots_hz = ear.estimator.knots_hz
+        known = [e for e in estimates if e.frequency_hz in knots_hz]
+        if not known:
+            return []
+        at_hz = tuple(float(each.frequency_hz) for each in known)
+        expected = self._expected(route, at_hz)
+        return [
+            each.frequency_hz
+            for place, each in enumerate(known)
+            if bone_prior.felt_share(
+                expected, place, each.mean_db_hl, each.sd_db,
+                kind.vibrotactile_db_hl(each.frequency_hz),
+            ) > FELT_MAX
+        ]  # fmt: skip
+
+    def _expected(self, route: Route, at_hz: tuple[float, ...]) -> Curves:
+        """Return what air tells of the cochlea that was asked for: without noise, of the better."""
+        own = self._by_air(route.ear, at_hz)
+        if route in self.without_noise:
+            return bone_prior.cochlea(own, at_hz, self.gaps)
+        others = self._by_air(route.noise.ear, at_hz)
+        return bone_prior.better_cochlea(own, others, at_hz, self.gaps)
+
     def mean_gap(self, route: Route) -> MeanGap | None:
         """Return the mean gap of an ear by both of its routes; None: one of them is not known."""
         own, air = self.of(route.ear), self._ears.get(Route(route.ear))
@@ -157,6 +223,14 @@ class BoneConduction:
             return None
         by_air, by_bone = (each.estimator.joint_threshold(GAP_HZ) for each in (air, own))
         return MeanGap(*mean_over(*gap_of(by_air, by_bone, GAP_HZ, self.gaps).moments()))
+
+    def moved(self, route: Route) -> Otherwise | None:
+        """Return how the vibrator seems to have slipped in the tests of an ear; None: it does not.
+
+        What the one without noise found is in what is known of the ear with noise.
+        """
+        kept = self.without_noise.get(route)
+        return (kept and kept.moved) or self.tests[route].listening.moved()
 
     def poorer_than_air(self) -> str:
         """Return an ear that surely hears less by bone than by air, "": none does.
@@ -173,11 +247,11 @@ class BoneConduction:
         air = self._ears[Route(ear)]
         return air.found and air.outcome != Outcome.UNRELIABLE and air.tally.tones > 0
 
-    def _hears_better(self, route: Route) -> float:
+    def _hears_less(self, route: Route) -> float:
         air = self._ears[Route(route.ear)]
         asked_hz = [f for f in MEAN_HZ if f in air.audiogram.frequencies_hz]
         mean_db_hl, _ = air.estimator.threshold(asked_hz)
-        return -float(sum(mean_db_hl.tolist()))
+        return float(sum(mean_db_hl.tolist()))
 
     def _by_air(self, ear: str, frequencies_hz: tuple[float, ...]) -> Curves:
         """Return what is known of an ear by air; of one that is not tested, what people have."""

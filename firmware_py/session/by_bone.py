@@ -19,6 +19,7 @@ from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
 
 TIMES: Final = 2  # a tone behind noise has to be heard
+NOISE_AT_ONCE_DB: Final = 15.0  # a gap that shows is by so much above the usual
 
 
 class BehindNoise:
@@ -86,9 +87,42 @@ class Bone(Way):
 
     def let_begin(self) -> None:
         """Let the ear begin with what air told of it and of the listener."""
-        if self.ear.evidence.listener is None:
-            expected = self.skull.bone.by_either(self.route)
-            self.ear.begin_by_bone(expected, self.skull.ears[Route(self.route.ear)])
+        if self.ear.evidence.listener is not None:
+            return
+        bone, ears = self.skull.bone, self.skull.ears
+        by_air = [
+            ears[route] for route in (Route(self.route.ear), self.route.noise) if route in ears
+        ]
+        self.ear.listening.across = bone.is_poorer(self.route)
+        if self.has_noise:
+            self.asked_again = True
+            bone.keep(self.route)
+            self.ear.begin_by_bone(bone.own(self.route, ()), *by_air)
+        else:
+            self.ear.begin_by_bone(bone.by_either(self.route), *by_air)
+
+    @property
+    def has_noise(self) -> bool:
+        """Return whether the ear is asked with noise: again, or from its first tone on.
+
+        The other ear's test has found what the better cochlea hears. Where that leaves no doubt
+        that noise will be needed, and it can be had whatever this ear hears, it begins with it.
+        """
+        if self.asked_again is not None or self.ear.attention.answers:
+            return self.asked_again is not None
+        if not self.skull.watched or self.skull.no_noise(self.route):
+            return False
+        gaps_db = self.skull.bone.gaps_shown_db(self.route)
+        return max(gaps_db.values(), default=0.0) >= NOISE_AT_ONCE_DB and all(
+            self._can_have_noise(f, gap_db) for f, gap_db in gaps_db.items()
+        )
+
+    def _can_have_noise(self, frequency_hz: int, gap_db: float) -> bool:
+        """Return whether noise masks the tone that this ear hears if it has this gap, or none."""
+        air_db_hl = self.skull.known(Route(self.route.ear), frequency_hz).mean_db_hl
+        limit_db_hl = self.ear.levels.limit_db_hl(frequency_hz)
+        levels_db_hl = (air_db_hl - gap_db, min(air_db_hl, limit_db_hl))
+        return all(self._is_sure(frequency_hz, level) for level in levels_db_hl)
 
     def explains_both(self, estimate: Estimate) -> bool:
         return self.skull.bone.gap_db(self.route, estimate) < masking.GAP_MASKED_DB
@@ -117,6 +151,7 @@ class Bone(Way):
     def _end_without_noise(self) -> None:
         self.asked_again = True
         self.skull.bone.keep(self.route)
+        self.ear.listening.across = True  # noise may raise the threshold by some dB
 
     def _limit_to_masked(self) -> None:
         """Ask nothing that no noise would mask which the other ear may have: it tells nothing.
@@ -136,7 +171,7 @@ class Bone(Way):
 
     def _is_sure(self, frequency_hz: int, level_db_hl: float) -> bool:
         """Return whether a tone needs no noise, or can have it."""
-        cover = self.needed_cover(Presentation(Purpose.MEASURE, frequency_hz, float(level_db_hl)))
+        cover = self.needed_cover(Presentation(Purpose.MEASURE, frequency_hz, level_db_hl))
         return cover == NO_COVER or cover.noise_db_hl is not None
 
     def _keep_unmasked(self, found: Estimate) -> None:

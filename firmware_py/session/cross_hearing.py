@@ -10,11 +10,11 @@ from typing import Final
 
 from firmware_py.session.by_air import Air
 from firmware_py.session.by_bone import Bone
+from firmware_py.session.noise_check import NoiseCheck
 from firmware_py.session.placing import Placing
 from firmware_py.session.way import Again, Skull, Way
-from firmware_py.terms.outcomes import Purpose
+from firmware_py.terms.outcomes import Purpose, Why
 from firmware_py.terms.presentation import NO_COVER, Cover, Presentation
-from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import BY_AIR, BY_BONE, Route, RouteKind
 
 # What is done by each kind of route. A third one is a class, and a row.
@@ -29,6 +29,7 @@ class CrossHearing:
         self.ears, self.bone, self.watched = skull.ears, skull.bone, skull.watched
         self.ways = {route: WAYS[route.kind](skull, route) for route in skull.ears}
         self.placing = Placing()
+        self.noise_check = NoiseCheck(skull, self.placing)
         # Thresholds are judged, but not of one ear alone with masking off.
         self.judged = skull.watched or len({route.ear for route in skull.ears}) > 1
 
@@ -50,15 +51,30 @@ class CrossHearing:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         way = self.ways[route]
         if presentation.purpose == Purpose.PLATEAU:
-            no_noise = Cover(why=reason(Code.NO_NOISE))
-            return way.cover_of_check(presentation) if self.can_mask else no_noise
+            why = self._skull.no_noise(route)
+            return Cover(why=why) if why else way.cover_of_check(presentation)
+        if presentation.why == Why.NOISE_REACHES:
+            return self.noise_check.cover(route, presentation)
         # By bone either cochlea may answer at first: what matters is asked again with noise.
         either = way.is_placed and way.asked_again is None
         return NO_COVER if either else way.needed_cover(presentation)
 
+    def before(self, route: Route, tone: Presentation) -> tuple[Route, Presentation]:
+        """Ask first if the noise reaches its ear: before a tone with noise, after each placing.
+
+        A tone in the ear of the noise that is heard, and is not in noise. No threshold rests on a
+        clear tone.
+        """
+        plain = tone.purpose == Purpose.CATCH or tone.why in (Why.NOISE_REACHES, Why.CLEAR_TONE)
+        if plain or self.cover(route, tone).noise_db_hl is None:
+            return route, tone
+        check = self.noise_check.tone(route.noise)
+        return (route, tone) if check is None else (route.noise, check)
+
     def to_ask_again(self, route: Route) -> Again | None:
         """Return what is asked again with noise, or behind noise, of an ear that is known."""
-        return self.ways[route].to_ask_again() if self.watched and self.can_mask else None
+        has_noise = self.watched and self._skull.no_noise(route) is None
+        return self.ways[route].to_ask_again() if has_noise else None
 
     def next_check(self, *, by_bone: bool = False) -> tuple[Route, Presentation] | None:
         """Return a tone to be asked with more noise in the other ear, and by which route.
@@ -67,6 +83,7 @@ class CrossHearing:
         """
         if not self.watched or not self.can_mask or self.bone.under_way:
             return None
-        ways = sorted(self.ways.values(), key=lambda way: not way.is_placed)
+        reached = [way for way in self.ways.values() if self._skull.no_noise(way.route) is None]
+        ways = sorted(reached, key=lambda way: not way.is_placed)
         tones = ((way.route, way.next_check()) for way in ways if way.is_placed or not by_bone)
         return next(((route, tone) for route, tone in tones if tone is not None), None)

@@ -1,6 +1,7 @@
 """What was found of one ear: its outcome, what may be said of each frequency, and its verdict."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from firmware_py.ear.ear import EarTest
@@ -14,13 +15,19 @@ from firmware_py.terms.reasons import Code, Reason, Reasons, reason, reason_by
 from firmware_py.terms.results import CLINICAL_OFFSET_DB, EarResult, ThresholdResult
 
 
-def result_of(ear: EarTest) -> EarResult:
-    """Return what was found of an ear; nobody has looked at masking here."""
+def result_of(ear: EarTest, felt_hz: Collection[int] = ()) -> EarResult:
+    """Return what was found of an ear; nobody has looked at masking here.
+
+    `felt_hz`: where the skin may have answered.
+    """
     verdict, reasons = verdict_of(ear)
     tally, catches = ear.tally, ear.catch_trials
     return EarResult(
         ear.route, ear.outcome, ear.why,
-        tuple(_threshold(ear, each) for each in suppose(ear.audiogram.told_estimates())),
+        tuple(
+            _threshold(ear, each, each.frequency_hz in felt_hz)
+            for each in suppose(ear.audiogram.told_estimates())
+        ),
         tally.tones, tally.heard, tally.unsure,
         catches.count, catches.false_alarms, catches.unsure_alarms,
         None if ear.retest is None else ear.retest.difference_db,
@@ -35,12 +42,13 @@ def result_in(
 ) -> EarResult:
     """Return what was found of an ear in its session: with boards, marks of masking, and mean."""
     of_ear = boards.of(ear.route)
-    result = replace(result_of(ear), boards=of_ear)
+    felt_hz = cross_hearing.bone.felt_hz(ear.route) if ear.route.by_bone else ()
+    result = replace(result_of(ear, felt_hz), boards=of_ear)
     doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
     if len(of_ear) > 1:
         doubts.append(reason(Code.SEVERAL_BOARDS, boards=of_ear))
-    if ear.route.by_bone and (poorer := cross_hearing.bone.poorer_than_air()):
-        doubts.append(reason(Code.BONE_POORER, ear=poorer))
+    if ear.route.by_bone:
+        doubts += _doubts_of_vibrator(ear, cross_hearing)
     if doubts and result.verdict != Verdict.NOT_TESTED:
         reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
@@ -50,6 +58,19 @@ def result_in(
     if ear.route.by_bone:
         return replace(result, gap=cross_hearing.bone.mean_gap(ear.route))
     return replace(result, pta4=mean_threshold(result, ear.estimator))
+
+
+def _doubts_of_vibrator(ear: EarTest, cross_hearing: CrossHearing) -> Iterator[Reason]:
+    """Tell what another test by bone, or both, say of the vibrator: it is one for both ears."""
+    bone = cross_hearing.bone
+    told = ear.listening.moved()
+    for route in bone.tests:
+        moved = bone.moved(route)
+        if moved is not None and moved is not told:
+            doubt = otherwise_reason(moved, route)
+            yield reason(Code.OF_EAR, ear=str(route), doubt=doubt)
+    if poorer := bone.poorer_than_air():
+        yield reason(Code.BONE_POORER, ear=poorer)
 
 
 def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
@@ -104,14 +125,13 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
         yield story_reason(change, ear.evidence.tones, ear.route)
 
 
-def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
+def _threshold(ear: EarTest, found: Estimate, may_be_felt: bool) -> ThresholdResult:
     by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
     mark = found.mark if by_frequency else ear.outcome
     floor_db_hl, highest_db_hl = ear.levels.floor_db_hl, ear.levels.limit_db_hl(found.frequency_hz)
     felt_db_hl = ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
-    # The skin may have answered: the band reaches up to where that begins.
-    if found.high_db_hl >= felt_db_hl and mark == Outcome.MEASURED:
-        mark = Outcome.INCOMPLETE
+    if may_be_felt and mark == Outcome.MEASURED:  # what was felt was not heard: it is no less
+        mark, felt_db_hl = Outcome.INCOMPLETE, min(felt_db_hl, math.floor(found.mean_db_hl))
     beyond_db_hl = floor_db_hl if mark == Outcome.HEARS_ALL else None
     if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
         beyond_db_hl = min(highest_db_hl, felt_db_hl)

@@ -34,7 +34,7 @@ from firmware_py.session.way import Skull
 from firmware_py.session.which_ear import EarCheck
 from firmware_py.terms import events, tells
 from firmware_py.terms.events import Action, Event
-from firmware_py.terms.outcomes import Purpose, SessionOutcome
+from firmware_py.terms.outcomes import Purpose, SessionOutcome, Why
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import NO_COVER, Presentation
 from firmware_py.terms.reasons import Code, Reasons, reason
@@ -260,8 +260,10 @@ class HearingTest:
     ) -> list[Action]:
         if tone.purpose == Purpose.PLATEAU:
             self.cross_hearing.ways[route].begin_check()
+        route, tone = self.cross_hearing.before(route, tone)
         told: list[Action] = []
-        if route != self._told_route and not self.ear_check.under_way:
+        beside = self.ear_check.under_way or tone.why == Why.NOISE_REACHES
+        if route != self._told_route and not beside:
             self._told_route = route
             told = [tells.EarTold(route)]
         return [*told, *self.presenter.begin(now_us, route, tone, since_us)]
@@ -274,6 +276,8 @@ class HearingTest:
                 each.levels.note_beside(presentation)  # by another route, in the same ear
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
+        if presentation.why == Why.NOISE_REACHES:
+            return self._noise_checked(now_us, presentation, answer)
         self.boards.take_answer(ear.route)
         self.given.add(now_us, self.number, self.presenter, answer)
         silence = presentation.purpose == Purpose.CATCH
@@ -306,12 +310,26 @@ class HearingTest:
 
     def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
         """Take the answer to a tone of the ear check, which tells of nothing else."""
+        told = self._tell_of_check(now_us, tone, answer)
+        route = self.presenter.trial.route
+        check = self.ear_check.take_answer(now_us, route, tone, answer.heard)
+        return [told, *check, *self._next(now_us, answer.at_us)]
+
+    def _noise_checked(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
+        """Take the answer to a tone that tells of the noise alone."""
+        told = self._tell_of_check(now_us, tone, answer)
+        route, cover = self.presenter.trial.route, self.presenter.noise.cover
+        self.ears[route].levels.note_tone(tone)
+        if not self.cross_hearing.noise_check.take_answer(route, answer.heard, cover):
+            return [told, *self._next(now_us, answer.at_us)]
+        self.placing.look_at(reason(Code.LOOK_AT_NOISE, ear=str(route)))
+        return [told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+
+    def _tell_of_check(self, now_us: int, tone: Presentation, answer: Answer) -> Action:
         route, to_go_s = self.presenter.trial.route, round(self.time_to_go.seconds())
         self.presenter.silent_time.take()
         self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
-        told = tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)
-        check = self.ear_check.take_answer(now_us, route, tone, answer.heard)
-        return [told, *check, *self._next(now_us, answer.at_us)]
+        return tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)
 
     def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
         """Tell that a check begins or ends; `before`: there was one before this answer."""

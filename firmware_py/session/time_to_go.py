@@ -55,7 +55,7 @@ CONFIRM_TONES: Final = 9  # a frequency
 BONE_TONES: Final = 12
 BONE_AGAIN_TONES: Final = 11
 AGAIN_TONES: Final = 3
-AGAIN_SHARE: Final = 0.2  # of ears by bone that are not the poorer ones by air
+AGAIN_SHARE: Final = 0.2  # of ears by bone that do not begin with it
 PLACING_S: Final = 10.0  # of the vibrator, or of the earphones once more
 
 PACE_TRIALS: Final = 10.0  # what is expected of the pace is worth so many presentations
@@ -128,7 +128,7 @@ class TimeToGo:
             return float(again is not None and bool(again.forgotten))
         if not route.by_bone or route in hearing.asked_again:
             return 0.0
-        return 1.0 if hearing.bone.is_poorer(route) else AGAIN_SHARE
+        return 0.0 if hearing.ways[route].has_noise else AGAIN_SHARE
 
     def _placings(self, again: dict[Route, float]) -> float:
         """Return how often vibrator or earphones are still put where they are not."""

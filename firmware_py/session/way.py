@@ -1,7 +1,7 @@
 """The skull between two ears, and the way to one of them: which of its tones the other may hear."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from firmware_py.ear.ear import EarTest
@@ -53,6 +53,7 @@ class Skull:
         self.bone = BoneConduction(ears, person)
         self.watched = settings.masking == AUTOMATIC  # tones are given the noise that they need
         self.can_mask = False  # the tone generator has noise
+        self.noise_lost: dict[Route, Reason] = {}  # the ears that it does not reach, and why
         self._level_max_db_hl = settings.level_max_db_hl
 
     def other(self, route: Route, frequency_hz: float) -> Threshold | None:
@@ -63,14 +64,28 @@ class Skull:
         other = self.ears.get(route.noise)
         if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
             return None
-        mean_db_hl, _ = other.estimator.threshold([frequency_hz])
-        low_db_hl, high_db_hl = other.estimator.posterior_band([frequency_hz], BAND_PROBABILITY)
-        mean, low, high = (float(each[0]) for each in (mean_db_hl, low_db_hl, high_db_hl))
+        found = self.known(route.noise, frequency_hz)
         lowest_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
-        return Threshold(mean, low, high, lowest_db_hl)
+        return replace(found, bone_low_db_hl=lowest_db_hl)
+
+    def known(self, route: Route, frequency_hz: float) -> Threshold:
+        """Return what the test of an ear tells of its threshold."""
+        found = self.ears[route].estimator
+        mean_db_hl, _ = found.threshold([frequency_hz])
+        low_db_hl, high_db_hl = found.posterior_band([frequency_hz], BAND_PROBABILITY)
+        return Threshold(*(float(each[0]) for each in (mean_db_hl, low_db_hl, high_db_hl)))
+
+    def no_noise(self, route: Route) -> Reason | None:
+        """Return why no noise would keep the other ear from hearing a tone; None: one would."""
+        if not self.can_mask:
+            return reason(Code.NO_NOISE)
+        return self.noise_lost.get(route.noise)
 
     def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
-        reach_db_hl = self.earphones.highest_noise_db_hl(route.noise, frequency_hz)
+        return self.highest_noise_in_db_hl(route.noise, frequency_hz)
+
+    def highest_noise_in_db_hl(self, noise: Route, frequency_hz: float) -> float:
+        reach_db_hl = self.earphones.highest_noise_db_hl(noise, frequency_hz)
         return min(reach_db_hl, self._level_max_db_hl)
 
 
@@ -95,6 +110,11 @@ class Way:
     def noise_db_hl(self, tone: Presentation, other: Threshold) -> float:
         """Return the noise that a tone needs; raise `UnmaskableError` if none is right."""
         raise NotImplementedError
+
+    @property
+    def has_noise(self) -> bool:
+        """Return whether the ear is, or will be, asked with noise where that is to be placed."""
+        return self.asked_again is not None
 
     def place(self, noise: bool) -> Place:
         """Return where the operator has to put what plays; `noise`: in the other ear.
@@ -150,8 +170,8 @@ class Way:
             return NO_COVER
         if self.crossing_db_hl(tone.frequency_hz, tone.level_db_hl) < other.cochlea_db_hl:
             return NO_COVER
-        if not self.skull.can_mask:
-            return Cover(why=reason(Code.NO_NOISE))
+        if why := self.skull.no_noise(self.route):
+            return Cover(why=why)
         try:
             return self.cover_with(self.noise_db_hl(tone, other), tone, other)
         except UnmaskableError as error:

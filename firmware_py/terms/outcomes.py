@@ -42,6 +42,7 @@ class Why(_Word):
     LAST_TONES_IN_DOUBT = "last-tones-in-doubt"
     MOST_INFORMATIVE = "most-informative"
     MORE_NOISE = "more-noise"
+    NOISE_REACHES = "noise-reaches"
     CONFIRM = "confirm"
     WHO_HEARS = "who-hears"
     # No longer asked: in earlier journals.

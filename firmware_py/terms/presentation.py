@@ -36,6 +36,7 @@ class Cover:
     # effective masking level of the noise it had; None: it had none
     noise_db_hl: float | None = None
     why: Reason | None = None  # it needed noise, and if it had none, why not
+    in_own_ear: bool = False  # the noise is to hide the tone itself
 
 
 NO_COVER: Final = Cover()

@@ -104,6 +104,7 @@ class Code(Enum):
     TURN_EARPHONES = "turn-earphones", "ear"
     PLACE_VIBRATOR = "place-vibrator", "ear"
     PLACE_VIBRATOR_COVERED = "place-vibrator-covered", "ear", "covered"
+    LOOK_AT_NOISE = "look-at-noise", "ear"
     PLACE_EARPHONES = "place-earphones"
     EARS_NOT_CONFIRMED = "ears-not-confirmed"
 
@@ -125,6 +126,8 @@ class Code(Enum):
     MASKING_OFF = "masking-is-off"
     CHECKED = "checked", "ear", "gap_db"
     NO_NOISE = "no-noise"
+    NOISE_LOST = "noise-lost", "ear"
+    NOISE_REACHES = "noise-reaches", "ear"
     NO_TRANSDUCER = "no-transducer", "ear"
     NOT_MASKED_NEARBY = "not-masked-nearby"
     NOT_MEASURED = "not-measured", "ear"

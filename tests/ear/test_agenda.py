@@ -111,7 +111,12 @@ N1, N3, N6, CONDUCTIVE, DEAF = (
         (N3, N1, {}, {"conduct": "clinical", "confirm": "hughson-westlake", "ears": "both"}),
         (CONDUCTIVE, N1, {"head": Head({"right": 40.0})}, {"routes": "air, bone", "seed": 6}),
         (DEAF, N3, {}, {"routes": "air, bone"}),
-        (N6, N1, {"head": Head({"right": 20.0})}, {"routes": "air, bone"}),
+        (
+            CONDUCTIVE,
+            CONDUCTIVE,
+            {"head": Head({"right": 40.0, "left": 40.0})},
+            {"routes": "air, bone"},
+        ),
     ],
 )
 def test_a_reason_that_is_asked_changes_nothing(

@@ -106,6 +106,53 @@ def test_other_sizes_are_tried_where_the_own_one_is_worth_something() -> None:
         assert supposed - {rising_db} == tried
 
 
+class Softer:
+    """An estimator that believes so many dB softer since a tone, by a Gaussian of 1 dB a tone."""
+
+    def __init__(self, since: FloatArray) -> None:
+        self.since = since
+
+    def log_ratio_otherwise(self, softer_db: FloatArray, pressed_unheard: FloatArray) -> float:
+        assert not pressed_unheard.any()
+        return float(-0.5 * ((softer_db - self.since) ** 2).sum())
+
+
+def slipped(softer_db: list[float], across: bool = False) -> Otherwise:
+    tone = Observation(Presentation(Purpose.MEASURE, 1000.0, 30.0), True, NO_COVER)
+    estimator: Any = Softer(np.array(softer_db))
+    explanations = Explanations(estimator, [tone] * len(softer_db))
+    (found,) = explanations.all(by_bone=True, across=across)
+    return found
+
+
+def test_a_vibrator_slips_at_any_tone_or_sits_too_weakly_from_the_first() -> None:
+    """Half of it begins with the first tone; the places after it, and three sizes, are alike."""
+    from_the_first, later = slipped([12.0] * 10), slipped([0.0] * 4 + [16.0] * 6)
+
+    assert (from_the_first.began, from_the_first.softer_db) == (0, 12.0)
+    assert (later.began, later.softer_db) == (4, 16.0)
+    usual = -0.5 * 10 * 12.0**2
+    assert from_the_first.log_odds == pytest.approx(math.log(0.05 * 0.5 / 3.0) - usual, abs=0.01)
+    usual = -0.5 * 6 * 16.0**2
+    assert later.log_odds == pytest.approx(math.log(0.05 * 0.5 / 8.0 / 3.0) - usual, abs=0.01)
+    assert list(later.softer) == [0.0] * 4 + [16.0] * 6
+
+
+@pytest.mark.parametrize("skull_db", [4.0, 8.0, 12.0])
+def test_what_the_skull_or_noise_takes_away_is_no_slip(skull_db: float) -> None:
+    """Where the other cochlea hears it all is so much softer from the first tone on."""
+    doubted = slipped([skull_db] * 10)
+    across = slipped([skull_db] * 10, across=True)
+    assert across.log_odds == pytest.approx(doubted.log_odds - 0.5 * 10 * skull_db**2, abs=1e-6)
+    assert slipped([0.0] * 4 + [16.0] * 6, across=True).log_odds > 0.0, "that slipped later"
+
+
+def test_of_two_tones_by_bone_nothing_is_said() -> None:
+    tone = Observation(Presentation(Purpose.MEASURE, 1000.0, 30.0), True, NO_COVER)
+    estimator: Any = Softer(np.zeros(2))
+    assert Explanations(estimator, [tone] * 2).all(by_bone=True) == []
+
+
 def test_the_odds_of_a_pitch_a_cue_and_a_habit_are_means_over_variants() -> None:
     """Seven pitches and two shares, two shares, two sizes."""
     ratios = {"0 0.8": 3.0, "0 0.3": 2.0, "10 0": 1.0}
@@ -194,6 +241,7 @@ class _Levels(SimpleNamespace):
     def __init__(self, of: SimpleNamespace) -> None:
         super().__init__(**vars(of))
         self.route.kind.familiar_hz = 1000
+        self.left_out_hz: list[float] = []
 
 
 @pytest.mark.parametrize(

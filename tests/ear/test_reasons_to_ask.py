@@ -40,7 +40,7 @@ def test_the_developers_page_has_them_in_order() -> None:
 
 
 def test_each_has_a_name_of_its_own() -> None:
-    others = [Why.WHICH_EAR, Why.MORE_NOISE, SilenceDue.why]
+    others = [Why.WHICH_EAR, Why.NOISE_REACHES, Why.MORE_NOISE, SilenceDue.why]
     no_longer = [Why.LIMIT_ONCE_MORE, Why.DOUBTED_ANSWER]
     assert sorted([*BY_NAME, *others, *no_longer]) == sorted(Why)
 

@@ -74,6 +74,9 @@ NAMED: Final[dict[str, dict[str, str]]] = {
         "test_the_odds_of_a_pitch_a_cue_and_a_habit_are_means_over_variants":
             "otherwise.CUE_SHARES otherwise.LOG_SHARE otherwise.PITCH_OCTAVES "
             "otherwise.PITCH_SHARES otherwise.RISING_DB",
+        "test_a_vibrator_slips_at_any_tone_or_sits_too_weakly_from_the_first":
+            "otherwise.LOG_SHARE_SLIPPED otherwise.SHARE_FROM_THE_FIRST otherwise.SLIPS_DB",
+        "test_what_the_skull_or_noise_takes_away_is_no_slip": "otherwise.SKULL_DB",
         "test_two_tones_decide_if_it_is_where_it_was": "caps.IN_PLACE_TONES",
     },
     "tests/ear/test_reasons_to_ask.py": {
@@ -142,6 +145,23 @@ NAMED: Final[dict[str, dict[str, str]]] = {
         "test_the_noise_of_a_check": "plateau.GAP_DB plateau.GAP_DB_MIN",
         "test_two_checks_are_enough_from_250_to_8000_hz": "plateau.REACH_TIMES",
     },
+    "tests/session/test_bone_conduction.py": {
+        "test_an_ear_by_bone_takes_30_tones_and_20_more_with_noise_at_most":
+            "caps.AFTER_AIR_TONES_MAX",
+    },
+    "tests/session/test_gap_of_both_routes.py": {
+        "test_what_was_felt_as_likely_as_one_in_twenty_is_perhaps_above":
+            "bone_conduction.FELT_MAX",
+    },
+    "tests/session/test_noise_check.py": {
+        "test_the_tone_is_clear_of_the_threshold_and_the_noise_20_db_above_it":
+            "noise_check.AUDIBLE_DB noise_check.HIDDEN_DB",
+        "test_where_no_level_would_tell_nothing_is_asked":
+            "noise_check.AUDIBLE_DB_MIN noise_check.BELOW_FULL_SCALE_DB "
+            "noise_check.HIDDEN_DB_MIN",
+        "test_one_answer_may_be_an_accident_and_one_look_may_mend_it":
+            "noise_check.LOOKS_MAX noise_check.TRIES_MAX",
+    },
     "tests/session/test_remarks.py": {
         "test_clear_tones_missed_are_remarked_upon_where_lapses_are_believed_of_4_percent":
             "model_checks.LAPSE_RATE_MAX",
@@ -152,6 +172,8 @@ NAMED: Final[dict[str, dict[str, str]]] = {
     "tests/session/test_way.py": {
         "test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone":
             "bone_conduction.POORER_DB",
+        "test_from_a_gap_of_15_db_on_that_the_other_ear_showed_noise_begins_with_the_first_tone":
+            "by_bone.NOISE_AT_ONCE_DB",
         "test_a_gap_that_explains_some_thresholds_explains_more":
             "masking.GAP_ALSO_DB masking.GAP_REST_DB masking.GAP_SAID_DB",
         "test_bone_10_db_better_than_usual_may_be_the_other_ears": "masking.GAP_MASKED_DB",

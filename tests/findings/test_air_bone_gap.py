@@ -384,6 +384,20 @@ def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
     assert session_of(60.0, surely, Outcome.MEASURED) == [False, False], "it is known which"
     assert session_of(60.0, open_, DEAF) == [False, False], "nobody heard it"
 
+    def partly_masked(level_db_hl: float) -> list[bool]:
+        """At 2 kHz noise showed a threshold of both ears, with a gap of 20 dB."""
+        both = []
+        for side in ("right", "left"):
+            found = ear(side, BONE, {0: 10.0, 2000: level_db_hl - 20.0})
+            for hz in TYPE_HZ[:2]:
+                found = mark(found, hz, masking=open_)
+            found = mark(found, TYPE_HZ[2], masking=surely)
+            both += [ear(side, "air", {0: level_db_hl}), found]
+        return [each.in_either for each in gaps_of(session(*both))]
+
+    assert partly_masked(45.0) == [True, True]
+    assert partly_masked(17.0) == [False, False], "so small a gap is none"
+
 
 def test_only_what_may_be_compared_is() -> None:
     right, its_bone = air({0: 50.0}), bone({0: 20.0})

@@ -112,9 +112,13 @@ RECORDINGS: Final = {
     "masked": Recording(
         {"first_ear": "left", "catch_rate": 0.2}, "N1,N6", {"response_noise_db": 3.0}
     ),
-    # The right ear has a gap, and is asked once more with noise in the other one.
+    # The left ear has a small gap, and is asked once more with noise in the other one, which has a
+    # larger one, and is asked with noise at once.
     "bone": Recording(
-        {"routes": "air, bone"}, "N3,N1", {"head": Head({"right": 30.0})}, course=place
+        {"routes": "air, bone"},
+        "N3,N1",
+        {"head": Head({"right": 30.0, "left": 14.0})},
+        course=place,
     ),
     "disturbed": Recording({"ears": "right", "stop_half_width_db": 2.0}, "N2", course=disturb),
 }

@@ -226,7 +226,8 @@ class ExampleBoard:
             case "hello":
                 return self._hello(fields["host"])
             case "serial":
-                return {"serial": "example-1", "press_ends": 1, "transducers": 3}
+                noise = {"in_noise": 1} if self._has_noise else {}
+                return {"serial": "example-1", "press_ends": 1, "transducers": 3, **noise}
             case "tone":
                 self._play(fields)
             case "mask":
@@ -267,7 +268,8 @@ class ExampleBoard:
     def _play(self, fields: dict[str, str]) -> None:
         if float(fields["dbfs"]) > self._limit_dbfs:
             raise Error("limit")
-        if self._tone_ear or self._noise_ear == fields["ear"]:
+        quiet = float(fields["dbfs"]) <= -20.0 and fields.get("via", "0") == "0"
+        if self._tone_ear or (self._noise_ear == fields["ear"] and not quiet):
             raise Error("busy")
         if self._noise_lost:
             raise Error("noise")

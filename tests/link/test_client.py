@@ -150,7 +150,7 @@ class OldServer(ToneGenerator):
         super().receive(data, now_us, told_us)
 
     def _identify(self, _values: dict[str, Any]) -> dict[str, Any]:
-        return {"serial": "of-old", "press_ends": 0, "transducers": EARPHONES}
+        return {"serial": "of-old", "press_ends": 0, "transducers": EARPHONES, "in_noise": 0}
 
 
 class OldBoard(SimulatedBoard):
@@ -183,6 +183,7 @@ def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
     line.run(1_000_000)
 
     assert not line.client.press_ends
+    assert not line.client.can_mask, "nothing would show that its noise arrives"
     assert line.client.reaches(Route(LEFT))
     assert not line.client.reaches(BY_BONE)
     assert isinstance(board.server, OldServer)

@@ -66,7 +66,7 @@ def test_the_retest_is_judged_as_by_the_procedure(clinical: Path) -> None:
 def test_answers_behind_enough_noise_are_not_taken_from_those_that_were_set_aside() -> None:
     """They count as if they had been asked like others, and are no answers of that kind."""
     session = replay_session(GOLDEN / "bone.journal")
-    ear = session.test.ears[Route("right", "bone")]
+    ear = session.test.ears[Route("left", "bone")]
     before = set_aside(ear, session.settings)
     assert before > 0
     for _ in range(before + 1):

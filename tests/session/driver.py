@@ -73,7 +73,10 @@ class Ears(Listener):
     unsure_db: float = 0.0
 
     def to_tone(self, tone: Tone) -> Reaction:
-        above_db = tone.level_db_hl - self.threshold_db_hl(tone.ear, tone.frequency_hz)
+        threshold_db_hl = self.threshold_db_hl(tone.ear, tone.frequency_hz)
+        if tone.noise is not None and tone.noise.ear == tone.ear:
+            threshold_db_hl = max(threshold_db_hl, tone.noise.level_db_hl)
+        above_db = tone.level_db_hl - threshold_db_hl
         if above_db < -self.unsure_db:
             return None
         unsure = above_db < self.unsure_db

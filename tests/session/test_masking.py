@@ -58,8 +58,9 @@ def measure(
 
 
 def measured(driver: Driver) -> list[tuple[str, float, float]]:
-    """The tones but those about the listener: what is otherwise is not asked of a shadow."""
-    plays = [each for each in driver.plays if each.why not in (Why.DECIDING, Why.CLEAR_TONE)]
+    """The tones but those about listener and noise: what is otherwise is not asked of a shadow."""
+    other = Why.DECIDING, Why.CLEAR_TONE, Why.NOISE_REACHES
+    plays = [each for each in driver.plays if each.why not in other]
     return [(str(each.route), each.frequency_hz, each.level_db_hl) for each in plays]
 
 
@@ -77,8 +78,13 @@ def worst_db(driver: Driver, ear: str, truth_db_hl: float) -> float:
     return max(abs(level - truth_db_hl) for level in found if level is not None)
 
 
-def noises(driver: Driver) -> list[events.Mask]:
-    return [action for action in driver.actions if isinstance(action, events.Mask)]
+def is_masking(action: events.Action) -> bool:
+    """Return whether it is noise that is to mask: none that is only to be known to arrive."""
+    return isinstance(action, events.Mask) and action.why.code != Code.NOISE_REACHES
+
+
+def noises(driver: Driver) -> list[Any]:
+    return [action for action in driver.actions if is_masking(action)]
 
 
 # The rule
@@ -222,17 +228,20 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     by_hz = marks(driver, poor)
     explained = [f for remark in driver.result["remarks"] for f in remark["frequencies_hz"]]
     assert [f for f, mark in by_hz.items() if mark != MaskingMark.MASKED] == explained
-    assert len(by_hz) - len(explained) >= 7
+    assert len(by_hz) - len(explained) >= 6
     assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
 
 
-@pytest.mark.parametrize("level_db_hl", quick([10.0, 25.0, 45.0, 50.0, 80.0], 25.0))
+@pytest.mark.parametrize("level_db_hl", quick([14.5, 25.5, 45.5, 50.5, 80.5], 25.5))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
     alike = head(level_db_hl, level_db_hl)
-    plain, automatic = measure(alike, masking="off"), measure(alike)
+    # The times of the answers differ, and bits per second depend on them.
+    plain, automatic = (
+        measure(alike, masking=masking, objective="bits") for masking in ("off", "automatic")
+    )
 
-    assert automatic.plays == plain.plays
+    assert measured(automatic) == measured(plain)
     assert len(noises(automatic)) <= 2, "with a tone far above both"
     assert set(marks(automatic, "left").values()) == {MaskingMark.NOT_MASKED}
 
@@ -454,7 +463,7 @@ def test_where_no_check_is_within_reach_it_is_the_lowest_that_is_possible() -> N
 
 def to_masked(driver: Driver) -> events.Play:
     """Go on to a tone with noise that is about to begin."""
-    driver.run_until(lambda action: isinstance(action, events.Mask))
+    driver.run_until(is_masking)
     play = driver.run_until(lambda action: isinstance(action, events.Play))
     assert isinstance(play, events.Play)
     return play
@@ -469,7 +478,8 @@ def asymmetric(**about: Any) -> Driver:
 def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -> None:
     driver = asymmetric()
     play = to_masked(driver)
-    at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, events.Mask))
+    mask = noises(driver)[0]
+    at_us = next(at for at, each in driver.log if each is mask)
 
     assert driver.now_us - at_us >= 1000 * driver.settings.pause_ms_min
     assert (mask.number, mask.route.ear, mask.frequency_hz) == (
@@ -614,7 +624,9 @@ def test_no_noise_is_left_where_none_is_due() -> None:
         for action in driver.step():
             noise = driver.board.noise
             if isinstance(action, events.Play) and noise is not None:
-                assert (noise.route, noise.number) == (action.route.noise, action.number)
+                check = action.why == Why.NOISE_REACHES
+                to = action.route if check else action.route.noise
+                assert (noise.route, noise.number) == (to, action.number)
                 ears_with_noise.add(noise.route.ear)
 
     assert ears_with_noise == {"right", "left"}
@@ -632,7 +644,7 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
 ) -> None:
     """A journal of nothing but pauses is followed in the time of its lines."""
     driver = asymmetric()
-    noise = driver.run_until(lambda action: isinstance(action, events.Mask))
+    noise = driver.run_until(is_masking)
     looks: list[Route] = []
     cover = CrossHearing.cover
 

@@ -119,6 +119,27 @@ def test_an_ear_poorer_by_20_db_is_expected_to_want_noise_by_bone(
     assert not bone.is_poorer(Route("right", BONE))
 
 
+@pytest.mark.parametrize(
+    ("gaps_db", "maskable", "at_once"),
+    [
+        ({500: 0.0, 1000: 15.0}, True, True), ({500: 14.9, 1000: 14.9}, True, False),
+        ({500: 40.0, 1000: 40.0}, False, False), ({}, True, False),
+    ],
+)  # fmt: skip
+def test_from_a_gap_of_15_db_on_that_the_other_ear_showed_noise_begins_with_the_first_tone(
+    monkeypatch: pytest.MonkeyPatch, gaps_db: dict[int, float], maskable: bool, at_once: bool
+) -> None:
+    """But not where noise may not mask what this ear hears: that is to be found without."""
+    skull = skull_of(BONE)
+    skull.can_mask = True
+    monkeypatch.setattr(skull.bone, "gaps_shown_db", lambda _route: gaps_db)
+    monkeypatch.setattr(Bone, "_can_have_noise", lambda *_: maskable)
+    way = Bone(skull, LEFT_BONE)
+    assert way.has_noise == at_once
+    skull.can_mask = False
+    assert not way.has_noise
+
+
 def beside(outcome: Outcome) -> Air:
     """The way to a left ear, of which the right one is over with this outcome."""
     skull = skull_of(BY_AIR.transducer)

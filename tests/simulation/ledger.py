@@ -15,6 +15,7 @@ from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
 from firmware_py.operator.manual_tone import ID_PREFIX as MANUAL_PREFIX
 from firmware_py.operator.meter_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.platform.data_directory import SESSION
+from firmware_py.terms.outcomes import Why
 from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.given import OUTSIDE, OUTSIDE_CONTENT
@@ -104,12 +105,9 @@ class Page:
     def _play(self, number: int, play: dict[str, Any]) -> None:
         if self.plays.setdefault(number, play) != play:
             raise Violation(f"presentation {number} was {self.plays[number]}, and now is {play}")
-        at = play["ear"] if play.get("transducer") == "bone" else ""
-        # Earphones may be on since before a pause that was for something else.
-        may_be_on = self.vibrator_at is None and not at
-        if not may_be_on and at != self.vibrator_at and not self.moved:
-            raise Violation(f"{play}, and nobody put there what was at {self.vibrator_at!r}")
-        self.vibrator_at, self.moved = at, False
+        # In the ear of the noise there is an earphone beside the vibrator.
+        if play.get("why") != Why.NOISE_REACHES:
+            self._check_place(play)
         before = [p for n, p in self.plays.items() if n < number and p["ear"] == play["ear"]]
         known = [p for p in before if _near(p["frequency_hz"], play["frequency_hz"])] + before[-1:]
         known_db_hl = [p["level_db_hl"] for p in known]
@@ -118,6 +116,14 @@ class Page:
         limit_db_hl = self.header["settings"]["level_max_db_hl"]
         if play["level_db_hl"] > limit_db_hl:
             raise Violation(f"{play} is above the limit of {limit_db_hl} dB HL")
+
+    def _check_place(self, play: dict[str, Any]) -> None:
+        at = play["ear"] if play.get("transducer") == "bone" else ""
+        # Earphones may be on since before a pause that was for something else.
+        may_be_on = self.vibrator_at is None and not at
+        if not may_be_on and at != self.vibrator_at and not self.moved:
+            raise Violation(f"{play}, and nobody put there what was at {self.vibrator_at!r}")
+        self.vibrator_at, self.moved = at, False
 
 
 def _near(frequency_hz: float, other_hz: float) -> bool:

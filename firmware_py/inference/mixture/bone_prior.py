@@ -42,6 +42,9 @@ BOTH_EARS: Final = 0.5
 SKULL_SD_DB: Final = 3.5
 SKULL_SHAPE_SD_DB: Final = 3.5
 LEAST_VARIANCE_DB2: Final = 0.5
+# People differ by so much in what they feel (an assumption: the standard has averages only).
+FELT_SD_DB: Final = 8.0
+FELT_FOR_DB: Final = 10.0  # a threshold is no more off than this, or it is not told as one
 _ROOT_2_PI: Final = 2.5066282746310002
 
 
@@ -99,6 +102,35 @@ def cochlea(air: Curves, frequencies_hz: Sequence[float], gaps: GapPrior | None 
     made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in classes_at(gaps, frequencies_hz)]
     weights = [w * _possible(mean, covariance) for w, mean, covariance in made]
     return _curves((w, mean, cov) for w, (_, mean, cov) in zip(weights, made, strict=True))
+
+
+def felt_share(
+    expected: Curves, place: int, found_db_hl: float, sd_db: float, felt_db_hl: float
+) -> float:
+    """Return how likely the skin answered for a cochlea that hears more than `FELT_FOR_DB` less.
+
+    The softest tone that was answered was heard, and not felt, or felt, and not heard. `expected`:
+    what is known of the cochlea, by air; `place`: the frequency, among its; `found_db_hl`,
+    `sd_db`: what was found; `felt_db_hl`: from where on people feel a tone there, in the mean.
+    """
+    heard = felt = less = 0.0
+    variance_db2 = sd_db * sd_db
+    of_felt = _density(found_db_hl - felt_db_hl, FELT_SD_DB * FELT_SD_DB + variance_db2)
+    not_felt = normal_cdf((felt_db_hl - found_db_hl) / FELT_SD_DB)
+    for weight, mean_db_hl, covariance_db2 in zip(
+        expected.weight.tolist(), expected.mean_db_hl[:, place].tolist(),
+        expected.covariance_db2[:, place, place].tolist(), strict=True,
+    ):  # fmt: skip
+        above_db = found_db_hl - mean_db_hl
+        heard += weight * _density(above_db, covariance_db2 + variance_db2)
+        sd = math.sqrt(covariance_db2)
+        felt += weight * normal_cdf(-above_db / sd)
+        less += weight * normal_cdf(-(above_db + FELT_FOR_DB) / sd)
+    return less * of_felt / (felt * of_felt + heard * not_felt)
+
+
+def _density(off_db: float, variance_db2: float) -> float:
+    return exp(-0.5 * off_db * off_db / variance_db2) / math.sqrt(variance_db2)
 
 
 def better_cochlea(

@@ -77,10 +77,10 @@ KINDS: Final = (
         "allowed is a table of real ears", needs_ears=False, seeds=3,
     ),
     Kind(
-        "--bone", "study.bone", {"prior"},
+        "--bone", "study.bone", {"prior", "cases", "seeds"},
         "print instead what whole tests by air and bone find, and manual tests by bone, of people "
         "of --audiograms FILE, a table with columns air500, bone500 ...; --ears: how many people "
-        "(default: 40; 0: all)",
+        "(default: 40; 0: all); --cases: with faults of the equipment",
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
     ),
     Kind(
@@ -179,7 +179,10 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "help": "processes; 0: this one alone (default: one per processor)",
     },
     "--dask": {"metavar": "ADDRESS", "help": "run on the Dask cluster of this scheduler"},
-    "--cases": {"metavar": _LIST, "help": "rows of --robustness (default: all)"},
+    "--cases": {
+        "metavar": _LIST,
+        "help": "rows of --robustness (default: all); faults of --bone (default: none)",
+    },
     "--conduct": {
         "default": BRISK, "metavar": _LIST,
         "help": f"whose pauses and windows: {', '.join(CONDUCTS)}; of --seconds one column each "

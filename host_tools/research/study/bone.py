@@ -10,8 +10,9 @@ from typing import Final
 from firmware_py.findings.air_bone_gap import GAP_DB
 from host_tools.errors import HostError
 from host_tools.files import digest_of
-from host_tools.research.study.arguments import whole_number
-from host_tools.research.study.bone_people import PEOPLE_USUAL, people_of
+from host_tools.research.study.arguments import names_in, whole_number
+from host_tools.research.study.bone_faults import FAULTS, NO_FAULT, Fault
+from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, people_of
 from host_tools.research.study.bone_sessions import (
     DEVICE,
     MANUAL,
@@ -31,8 +32,12 @@ from host_tools.research.study.measures import error_and_coverage, median_and_la
 from host_tools.research.study.plan import prior_in, prior_was_learned_from
 from host_tools.research.study.sessions import Line, Row, Table, in_columns
 
-# Response noise, and who tests.
-COLUMNS: Final = tuple((noise_db, method) for noise_db in (2.0, 4.0) for method in (DEVICE, MANUAL))
+# Response noise, who tests, and what is wrong with the equipment.
+COLUMNS: Final = tuple(
+    (noise_db, method, NO_FAULT) for noise_db in (2.0, 4.0) for method in (DEVICE, MANUAL)
+)
+FAULT_NOISE_DB: Final = 2.0  # of the response, where the equipment has a fault
+FALSE_DB: Final = 10.0  # a threshold of a valid test, not uncertain, that is more off is false
 GROSS_DB: Final = 15.0  # an error of more is gross
 # True gaps, mean over `SCORED_HZ` above those of the reference levels, dB: from, and below.
 GAPS_DB: Final = ((-math.inf, 5.0), (5.0, 10.0), (12.5, 17.5), (20.0, math.inf))
@@ -47,19 +52,23 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured
     prior = prior_in(arguments.prior)
     if prior is not None and prior_was_learned_from(digest_of(Path(arguments.audiograms)), prior):
         raise HostError("--prior was learned from --audiograms; allowed is one of other people")
+    columns = COLUMNS
+    if arguments.cases is not None:
+        names = names_in("--cases", arguments.cases, FAULTS)
+        columns = tuple((FAULT_NOISE_DB, DEVICE, FAULTS[name]) for name in names)
     return Table(
         [
-            Unit(person, noise_db, prior=prior, method=method)
-            for noise_db, method in COLUMNS
+            Unit(person, noise_db, seed, prior, method, fault)
+            for noise_db, method, fault in columns
             for person in people
+            for seed in range(1, 1 + whole_number("--seeds", arguments.seeds, 1))
         ],
         run_test,
         Measured,
         lambda tests: [
-            read_off([test for test in tests if (test.unit.noise_db, test.unit.method) == column])
-            for column in COLUMNS
+            read_off([test for test in tests if _column(test.unit) == column]) for column in columns
         ],
-        {"lapse_rate": RATE, "false_alarm_rate": RATE, "seeds": Unit.seed},
+        {"lapse_rate": RATE, "false_alarm_rate": RATE},
         lambda rows: [
             f"{rows[0]['people']} people with both ears by air and bone, and the same with a gap "
             "drawn for the right ear",
@@ -69,6 +78,10 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured
             *table_lines(rows),
         ],
     )
+
+
+def _column(unit: Unit) -> tuple[float, str, Fault]:
+    return unit.noise_db, unit.method, unit.fault
 
 
 def read_off(tests: Sequence[Measured]) -> Row:
@@ -86,9 +99,10 @@ def read_off(tests: Sequence[Measured]) -> Row:
     return {
         "noise_db": tests[0].unit.noise_db,
         "method": tests[0].unit.method,
-        "people": len(real),
+        "fault": tests[0].unit.fault.name,
+        "people": len({test.unit.person.name for test in real}),
         "ears_valid": sum(ear.valid for ear in ears) / len(ears),
-        "tones": median_and_late([ear.tones[0] for ear in asked]),
+        "tones": median_and_late([ear.tones[0] for ear in asked if ear.tones[0]]),
         "tones_with_noise": median_and_late(
             [sum(ear.tones[1:]) for ear in asked if len(ear.tones) > 1]
         ),
@@ -97,6 +111,7 @@ def read_off(tests: Sequence[Measured]) -> Row:
         "seconds": median_and_late(seconds),
         "seconds_placings": median_and_late(placed),
         "all": _errors(found) | {"gross": len(gross)},
+        "clean_false": _of_table_and_drawn(tests, _count_false, every=True),
         "gross_and_unmarked": sum(each.mark != UNCERTAIN for each in gross),
         "mean_gap": _errors_of_gaps([ear.mean_gap for ear in ears if ear.mean_gap]),
         "marks": {mark: _errors(each for each in found if each.mark == mark) for mark in MARKS},
@@ -142,12 +157,28 @@ def _count_right(ears: Sequence[EarFound]) -> Row:
     }
 
 
+def _count_false(ears: Sequence[EarFound]) -> Row:
+    """Count the clean numbers that are false, and all numbers whether told or not."""
+    clean = [
+        each for ear in ears if ear.valid for each in ear.thresholds if each.mark != UNCERTAIN
+    ]  # fmt: skip
+    return {
+        "numbers": len(SCORED_HZ) * len(ears),
+        "clean": len(clean),
+        "false": sum(abs(each.error_db) > FALSE_DB for each in clean),
+    }
+
+
 def _of_table_and_drawn(
-    tests: Sequence[Measured], count: Callable[[Sequence[EarFound]], Row]
+    tests: Sequence[Measured], count: Callable[[Sequence[EarFound]], Row], *, every: bool = False
 ) -> Row:
-    """Return what is counted of both ears of the table's people, and of each one that is drawn."""
+    """Return what is counted of both ears of the table's people, and of each one that is drawn.
+
+    `every`: of both ears of these, too.
+    """
     real = [ear for test in tests if not test.unit.person.drawn for ear in test.ears]
-    drawn = [ear for test in tests if test.unit.person.drawn for ear in test.ears[:1]]
+    of_drawn = [test.ears for test in tests if test.unit.person.drawn]
+    drawn = [ear for ears in of_drawn for ear in (ears if every else ears[:1])]
     return {"real": count(real), "drawn": count(drawn)}
 
 
@@ -158,9 +189,9 @@ def _finite(value: float) -> float | None:
 def table_lines(rows: Sequence[Row]) -> list[str]:
     within = f"within +-{WITHIN_DB:g} dB at 0.5, 1, 2, 4 kHz"
     lines: list[Line] = [
-        ("", lambda row: f"{row['method']}, noise {row['noise_db']:g} dB"),
+        ("", lambda row: f"{row['fault'] or row['method']}, noise {row['noise_db']:g} dB"),
         (f"tones an ear until {within}, without noise", lambda row: _say_spread(row["tones"])),
-        ("ears that are asked anew, with noise", lambda row: f"{row['ears_with_noise']:.0%}"),
+        ("ears that are asked with noise", lambda row: f"{row['ears_with_noise']:.0%}"),
         ("tones of these until then", lambda row: _say_spread(row["tones_with_noise"])),
         ("all tones an ear", lambda row: _say_spread(row["all_tones"])),
         ("ears whose test is valid", lambda row: f"{row['ears_valid']:.0%}"),
@@ -180,6 +211,8 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
     words = f"gap of {GAP_DB:g} dB and more, or none, is right: ears, drawn ears"
     lines.append((words, partial(_say_type, name="right")))
     lines.append(("it is sure and wrong", partial(_say_type, name="sure_and_wrong")))
+    words = f"clean numbers that are more than {FALSE_DB:g} dB off: ears, people who are drawn"
+    lines.append((words, _say_false))
     return in_columns(rows, lines)
 
 
@@ -195,6 +228,14 @@ def _say_errors(row: Row, mark: str) -> str:
         return "-"
     in_band = "" if found["covered_95"] is None else f"{found['covered_95']:.3f} "
     return f"{found['rmse_db']:.1f} ({found['bias_db']:+.1f}); {in_band}of {found['count']}"
+
+
+def _say_false(row: Row) -> str:
+    told = row["clean_false"]
+    return ", ".join(
+        f"{told[who]['false']} of {told[who]['clean']} ({told[who]['numbers']} asked for)"
+        for who in ("real", "drawn")
+    )
 
 
 def _say_all(row: Row) -> str:

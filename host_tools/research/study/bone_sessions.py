@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.hearing import SimulatedTest, ear_named
+from device.simulator.listener import Listener
 from device.simulator.operator import Operator
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import GAP_DB, SURE, TYPE_HZ, Gap, gaps_of
@@ -16,6 +17,7 @@ from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
+from host_tools.research.study.bone_faults import NO_FAULT, Fault, Faulty
 from host_tools.research.study.bone_manual import ManualEar, ManualTest
 from host_tools.research.study.bone_people import SCORED_HZ, Person
 from host_tools.research.study.listener import Answering, session_seed
@@ -39,6 +41,7 @@ class Unit:
     seed: int = 1
     prior: PopulationPrior | None = field(default=None, repr=False)  # None: the one that ships
     method: str = DEVICE  # or `MANUAL`
+    fault: Fault = NO_FAULT
 
     @property
     def sitting(self) -> Sitting:
@@ -51,7 +54,11 @@ class Unit:
             head=person.head,
             operator=Operator(hears=OPERATOR),
             prior=self.prior,
+            worn=self._put_on,
         )
+
+    def _put_on(self, listener: Listener) -> Listener:
+        return listener if self.fault is NO_FAULT else Faulty(listener, self.fault)
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,8 @@ class _Watch:
                 self.counts[route].append(0)
                 self._narrow[route] = False
             case tells.AnswerTold(route=route) if route.by_bone:
-                counts = self.counts.setdefault(route, [0])
+                at_once = [0] * bool(self._test.test.cross_hearing.asked_again.get(route))
+                counts = self.counts.setdefault(route, [0, *at_once])
                 if not self._narrow.get(route):
                     counts[-1] += 1
                     self._narrow[route] = self._is_narrow(route)

@@ -1,6 +1,6 @@
 """Who sits there in a whole test: the one place where listeners of whole tests are made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ class Sitting:
     operator: Operator = NOBODY
     change: Change | None = None
     prior: PopulationPrior | None = None  # None: the one that ships
+    worn: Callable[[Listener], Listener] = lambda listener: listener  # what is put on the listener
 
     @property
     def settings(self) -> Settings:
@@ -72,7 +73,7 @@ class Sitting:
     def listener(self) -> Listener:
         first = self._listener(self.truths, self.seed)
         if self.change is None:
-            return first
+            return self.worn(first)
         second = self._listener(self.change.truths, self.seed ^ 1)
         return TakingTurns(first, second, self.change.at_tone)
 

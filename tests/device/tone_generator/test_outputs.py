@@ -15,6 +15,7 @@ from device.tone_generator.outputs import (
 )
 from device.tone_generator.settings import DEFAULT_PINS
 from device.tone_generator.synthesis import LEFT, RIGHT
+from firmware_py.link.messages import IN_NOISE_DBFS_MAX, NOISE_DBFS_MAX
 from tests.device.tone_generator.fakes import I2S, PWM, FakeTime, power_on, ticks_us
 from tests.device.tone_generator.sound import RATE_HZ, READY_US, hear
 
@@ -117,6 +118,34 @@ def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded(i2s: I2SOutput) 
     step_i2s(i2s, 200_000)
     samples = hear(I2S.made[0].samples)[:, LEFT] / 2.0**31
     assert np.abs(np.diff(samples)).max() < 0.032
+
+
+def test_i2s_adds_a_quiet_tone_to_the_noise_of_its_ear_once_that_is_there(i2s: I2SOutput) -> None:
+    """The loudest of both are not clipped, and neither is another than it is alone."""
+
+    def sound(noise_dbfs: float | None, tone_dbfs: float | None) -> np.ndarray:
+        power_on()
+        output = I2SOutput(DEFAULT_PINS)
+        output.attend(True)
+        step_i2s(output, READY_US)
+        del I2S.made[0].samples[:]
+        if noise_dbfs is not None:
+            output.mask(LEFT, 1000.0, noise_dbfs)
+        if tone_dbfs is not None:
+            output.play(LEFT, 500.0, tone_dbfs, (200, 0, 1, 25))
+        told = step_i2s(output, 300_000)
+        assert told == (["began", "ended"] if tone_dbfs is not None else [])
+        return hear(I2S.made[0].samples)[:, LEFT]
+
+    loudest = NOISE_DBFS_MAX, IN_NOISE_DBFS_MAX
+    both, noise, tone = sound(*loudest), sound(loudest[0], None), sound(None, loudest[1])
+    assert np.abs(both).max() < 2**31
+    began = int(np.flatnonzero(tone)[0])
+    of_tone = both - noise
+    at = int(np.flatnonzero(of_tone)[0])
+    assert at >= BLOCK_FRAMES, "the noise begins first"
+    length = len(tone) - max(at, began)
+    assert (of_tone[at : at + length] == tone[began : began + length]).all()
 
 
 def test_i2s_that_stands_still_is_an_error(i2s: I2SOutput) -> None:

@@ -150,9 +150,9 @@ def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: P
     assert bone["rmse_db"] < 8.0, "by more than 30 dB where the gap is forgotten"
     # A tone takes .8 s and more; the operator takes none of this time, which is the devices'.
     assert 0.8 * bone["tones"] < bone["seconds"] < 4.0 * bone["tones"]
-    # Each ear with both open, the right one with noise; and whatever is asked anew for it.
+    # The left ear with both open, the right one with noise; and whatever is asked anew for it.
     placed = done.stdout.count("the test goes on")
-    assert placed == done.stdout.count("the test is paused") >= 3
+    assert placed == done.stdout.count("the test is paused") >= 2
     said = " ".join(done.stdout.split())
     assert f"Bone conduction took {bone['tones']} tones" in said
     assert re.search(r"Right ear: (conductive|mixed) loss; mean air-bone gap", said)

@@ -13,6 +13,7 @@ from firmware_py.inference.mixture.bone_prior import (
     SKULL_SHAPE_SD_DB,
     better_cochlea,
     cochlea,
+    felt_share,
     other_side,
     people,
     prior_of,
@@ -47,6 +48,33 @@ def test_of_one_class_bone_is_air_less_the_gap() -> None:
     np.testing.assert_allclose(mean_db_hl, 40.0 * np.ones((1, 8)))
     np.testing.assert_allclose(covariance_db2[0], air.covariance_db2[0] + 16.0 * np.eye(8))
     assert weight[0] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parts", "found_db_hl", "sd_db"),
+    [
+        (((1.0, 55.0, 7.0),), 55.0, 3.0),  # heard: hardly more than 10 dB above
+        (((1.0, 95.0, 7.0),), 58.0, 3.0),  # felt: no such cochlea is expected
+        (((0.7, 90.0, 7.0), (0.3, 50.0, 8.0)), 48.0, 4.0),  # a loss of the inner ear, or mixed
+        (((0.7, 90.0, 7.0), (0.3, 30.0, 8.0)), 30.0, 4.0),  # below all that is felt
+    ],
+)  # fmt: skip
+def test_what_was_felt_is_told_from_what_was_heard_by_air_and_level(
+    parts: tuple[tuple[float, float, float], ...], found_db_hl: float, sd_db: float
+) -> None:
+    """Against draws: cochlea and skin, of which the lower one answers, near what was found."""
+    seed = 64
+    random = np.random.default_rng(seed)
+    weight, mean, sd = (np.array(each) for each in zip(*parts, strict=True))
+    which = random.choice(len(parts), size=10 * DRAWS, p=weight)
+    heard = mean[which] + sd[which] * random.standard_normal(len(which))
+    felt = 60.0 + 8.0 * random.standard_normal(len(which))
+    off = (found_db_hl - np.minimum(heard, felt)) / sd_db
+    likely = np.exp(-0.5 * off**2)
+    wanted = float((likely * ((felt < heard) & (heard > felt + 10.0))).sum() / likely.sum())
+
+    found = felt_share(curves(*parts), 1, found_db_hl, sd_db, felt_db_hl=60.0)
+    assert found == pytest.approx(wanted, abs=0.02), f"seed {seed}"
 
 
 def test_a_gap_that_no_cochlea_could_have_counts_for_little() -> None:

@@ -183,10 +183,13 @@ def test_the_command_serves_the_page_until_it_is_told_to_end(far: FarPort) -> No
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
-        assert ask(address) == (200, page())
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=WAIT_S)
+        try:
+            address = process.stdout.readline().strip()
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+            assert ask(address) == (200, page())
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()  # or what failed above waits for its end for ever
     assert process.returncode == 0
     assert told == "open this address in a browser of this computer; end with ^C\n"

@@ -10,6 +10,7 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
+from device.simulator.listener import Listener, Noise, Tone
 from firmware_py.findings.air_bone_gap import EarGaps
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
 from firmware_py.terms.outcomes import MaskingMark, Outcome
@@ -20,6 +21,7 @@ from host_tools.files import digest_of
 from host_tools.main import main
 from host_tools.research.study import bone
 from host_tools.research.study.bone import read_off, table_lines
+from host_tools.research.study.bone_faults import FAULTS, Faulty
 from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
 from host_tools.research.study.bone_sessions import (
     DEVICE,
@@ -136,8 +138,9 @@ def test_arithmetic() -> None:
     lines = table_lines([row, read_off([a_test(FLAT, 30.0, left)])])
     assert len({len(line) for line in lines}) == 1
     assert "7 (95 %: 8)" in lines[2]
-    assert "1 of 2, 0 of 1" in lines[-2]
-    assert "0 of 2, 1 of 1" in lines[-1]
+    assert "1 of 2, 0 of 1" in lines[-3]
+    assert "0 of 2, 1 of 1" in lines[-2]
+    assert "0 of 3 (8 asked for), 0 of 4 (8 asked for)" in lines[-1]
 
 
 def test_gross_errors_are_counted_with_those_that_are_marked_and_without() -> None:
@@ -193,17 +196,56 @@ def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatc
     told = {ear.route.ear: ear for ear in result.ears if ear.route.by_bone}
 
     assert [right.all_tones, left.all_tones] == [told["right"].tones, told["left"].tones]
-    assert len(right.tones) == 2, "it was asked anew with noise"
-    assert 0 < right.tones[1] <= told["right"].tones_masked
-    assert 0 < right.tones[0] < right.all_tones
+    assert len(right.tones) == 2, "it was asked with noise, and at once"
+    assert right.tones[0] == 0 < right.tones[1] <= told["right"].tones_masked
+    assert 0 < left.tones[0] < left.all_tones
     assert {each.mark for each in right.thresholds} <= {*MARKS}
     for each, told_db_hl in zip(right.thresholds, _octaves(told["right"]), strict=True):
         assert each.error_db == pytest.approx(told_db_hl - 10.0)
     for each, told_db_hl in zip(left.thresholds, _octaves(told["left"]), strict=True):
         assert each.error_db == pytest.approx(told_db_hl - 2.0)
-    assert found.placings == 3
+    assert found.placings == 2
     assert PLACE_US == 1e6 * PLACING_S
     assert 20.0 < found.seconds < 200.0
+
+
+class Asked(Listener):
+    """Keeps what it is asked, and hears nothing."""
+
+    def __init__(self) -> None:
+        self.tones: list[Tone] = []
+
+    def answer(self, tone: Tone) -> None:
+        self.tones.append(tone)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_that_of_its_tones_by_bone(name: str) -> None:
+    """A vibrator that slips is weaker from so many of them on; noise is lost once it is there."""
+    asked = Asked()
+    faulty = Faulty(asked, FAULTS[name])
+    noise = Noise("left", 1000.0, 50.0)
+    for number in range(12):
+        sound = Tone(str(number), "right", 1000.0, 40.0, noise, by_bone=number >= 2)
+        faulty.answer(sound)
+    levels = [tone.level_db_hl for tone in asked.tones]
+    lost = [tone.noise is None for tone in asked.tones]
+    since = {"weak": 2, "noise-lost": 12}.get(name, 2 + int(name[-1]) if name[-1].isdigit() else 0)
+    weaker_db = {"weak": 15.0, "noise-lost": 0.0}.get(name, 12.0)
+    assert levels == [40.0] * since + [40.0 - weaker_db] * (12 - since)
+    assert lost == ([False] * 2 + [True] * 10 if name == "noise-lost" else [False] * 12)
+
+
+def test_a_false_number_counts_where_the_test_is_valid_and_it_is_not_uncertain() -> None:
+    found = tuple(
+        BoneThreshold(mark, db, None)
+        for mark, db in ((UNMASKED, 10.0), (MASKED, -10.1), (UNCERTAIN, 40.0))
+    )
+    valid, doubtful = (
+        EarFound(0.0, [9], 9, valid=each, thresholds=found) for each in (True, False)
+    )
+    row = read_off([a_test(FLAT, 1.0, valid, doubtful)])
+    assert row["clean_false"]["real"] == {"numbers": 8, "clean": 2, "false": 1}
 
 
 def test_a_manual_test_of_a_conductive_ear_is_sure_of_its_gap() -> None:
@@ -246,6 +288,11 @@ def test_the_command_prints_a_table(
     assert [row["method"] for row in rows] == [DEVICE, MANUAL] * 2
     assert [row["people"] for row in rows] == [1] * 4
     assert "\n".join(table_lines(rows)) in said
+    assert main([*ask, "--json", "--cases", "weak,slips-4", "--seeds", "2"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["fault"], row["people"]) for row in rows] == [("weak", 1), ("slips-4", 1)]
+    assert main([*ask, "--cases", "loud"]) == 2
+    assert "loud" in capsys.readouterr().err
     learned = {"sources": [{"sha256": digest_of(table)}]}
     write_prior(tmp_path / "prior.json", small_prior(provenance=learned))
     assert main([*ask, "--prior", str(tmp_path / "prior.json")]) == 2

@@ -19,7 +19,7 @@ study -o out
     => --audiograms is missing; allowed are a table of ears, bisgaard, island,
 study -o out --audiograms bisgaard
     --listener deaf => --listener: no kind of listener is called 'deaf', allowed are
-    --cases tent => --cases is of --robustness, which is not there
+    --cases tent => --cases is of --robustness, --bone, which is not there
     --methods quest,kalman => --methods has 'kalman'; allowed are gp-pta
     --methods , => --methods is empty
     --workers -1 => --workers is -1; allowed are whole numbers 0 to 512
