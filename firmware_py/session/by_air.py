@@ -37,7 +37,7 @@ class Air(Way):
     def noise_db_hl(self, tone: Presentation, other: Threshold) -> float:
         f = tone.frequency_hz
         attenuation_db = self.attenuation_db(f)
-        highest_db_hl = self.skull.highest_noise_db_hl(self.route, f)
+        highest_db_hl = self.skull.highest_noise_db_hl(self.route.noise, f)
         gap_db = self._own_gap_db(f)
         return masking.noise_db_hl(tone.level_db_hl, attenuation_db, other, highest_db_hl, gap_db)
 
@@ -151,7 +151,7 @@ class Air(Way):
         if other is None or not is_clear(tone.level_db_hl, threshold_db_hl):
             return None
         attenuation_db = self.attenuation_db(frequency_hz)
-        highest_db_hl = self.skull.highest_noise_db_hl(self.route, frequency_hz)
+        highest_db_hl = self.skull.highest_noise_db_hl(self.route.noise, frequency_hz)
         return Check.of(frequency_hz, tone.level_db_hl, attenuation_db, other, highest_db_hl)
 
 

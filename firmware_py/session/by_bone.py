@@ -82,7 +82,7 @@ class Bone(Way):
         f, earphones = tone.frequency_hz, self.skull.earphones
         return masking.bone_noise_db_hl(
             tone.level_db_hl, earphones.attenuation_db(f), earphones.occlusion_db(f), other,
-            self.skull.highest_noise_db_hl(self.route, f),
+            self.skull.highest_noise_db_hl(self.route.noise, f),
         )  # fmt: skip
 
     def let_begin(self) -> None:
@@ -217,7 +217,7 @@ class Bone(Way):
             return NO_COVER
         occlusion_db = self.skull.earphones.occlusion_db(frequency_hz)
         least = math.ceil(masking.least_bone_noise_db_hl(tone.level_db_hl, occlusion_db, other))
-        if least > self.skull.highest_noise_db_hl(self.route, frequency_hz):
+        if least > self.skull.highest_noise_db_hl(self.route.noise, frequency_hz):
             return Cover(why=reason(Code.NOISE_LIMIT))
         return self.cover_with(float(least), tone, other)
 

@@ -65,21 +65,18 @@ class NoiseCheck:
         least_db_hl = high_db_hl + AUDIBLE_DB_MIN
         most_db_hl = min(
             levels.limit_db_hl(frequency_hz) - BELOW_FULL_SCALE_DB,
-            self._highest_noise_db_hl(noise, frequency_hz) - HIDDEN_DB_MIN,
+            self._skull.highest_noise_db_hl(noise, frequency_hz) - HIDDEN_DB_MIN,
         )
         if not least_db_hl <= most_db_hl or tone.level_db_hl < least_db_hl:
             return None
         level_db_hl = min(tone.level_db_hl, most_db_hl)
         return replace(tone, level_db_hl=level_db_hl, why=Why.NOISE_REACHES)
 
-    def _highest_noise_db_hl(self, noise: Route, frequency_hz: float) -> float:
-        return self._skull.highest_noise_in_db_hl(noise, frequency_hz)
-
     def cover(self, noise: Route, tone: Presentation) -> Cover:
         """Return the noise that such a tone has, in its own ear."""
         if not self._is_there(noise):
             return NO_COVER
-        highest_db_hl = self._highest_noise_db_hl(noise, tone.frequency_hz)
+        highest_db_hl = self._skull.highest_noise_db_hl(noise, tone.frequency_hz)
         noise_db_hl = min(tone.level_db_hl + HIDDEN_DB, highest_db_hl)
         return Cover(noise_db_hl, reason(Code.NOISE_REACHES, ear=str(noise)), in_own_ear=True)
 

@@ -81,10 +81,8 @@ class Skull:
             return reason(Code.NO_NOISE)
         return self.noise_lost.get(route.noise)
 
-    def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
-        return self.highest_noise_in_db_hl(route.noise, frequency_hz)
-
-    def highest_noise_in_db_hl(self, noise: Route, frequency_hz: float) -> float:
+    def highest_noise_db_hl(self, noise: Route, frequency_hz: float) -> float:
+        """Return the loudest noise that may be played in the ear it is for."""
         reach_db_hl = self.earphones.highest_noise_db_hl(noise, frequency_hz)
         return min(reach_db_hl, self._level_max_db_hl)
 

@@ -158,7 +158,7 @@ def check_of(high_db_hl: float, noise_db_hl: float = 100.0, reach_db_hl: float =
     skull = SimpleNamespace(
         ears={route: SimpleNamespace(levels=levels, audiogram=audiogram)},
         known=lambda _route, hz: Threshold(known[hz], known[hz], known[hz]),
-        highest_noise_in_db_hl=lambda _route, _hz: noise_db_hl,
+        highest_noise_db_hl=lambda _route, _hz: noise_db_hl,
         noise_lost={},
     )
     return NoiseCheck(cast(Any, skull), Placing())
