@@ -74,7 +74,6 @@ class EarTest:
         self.outcome: Outcome = Outcome.INCOMPLETE  # as far as it is known
         self.why: Reasons = ()
         self._everything: Evidence | None = None  # with what was dropped since; None: nothing was
-        self._in_vain: tuple[Evidence, bool] | None = None
 
     # What is known
 
@@ -134,14 +133,9 @@ class EarTest:
     def suspected_in_vain(self) -> bool:
         """Return whether all answers, dropped ones too, say that the listener was there throughout.
 
-        And that the earphone was where it is. All are inferred anew, once an answer.
+        And that the earphone was where it is. All are inferred anew.
         """
-        evidence = self.evidence
-        if self._in_vain is None or self._in_vain[0] is not evidence:
-            self._in_vain = evidence, self._was_nothing_amiss(self._everything or evidence)
-        return self._in_vain[1]
-
-    def _was_nothing_amiss(self, everything: Evidence) -> bool:
+        everything = self._everything or self.evidence
         put_back = self.in_place is not None and self.in_place.as_before
         if put_back or len(everything.tones) > self.estimator.max_trials:
             return False

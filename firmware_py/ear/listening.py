@@ -133,23 +133,21 @@ class Listening:
         return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
 
     def otherwise(self) -> list[Otherwise]:
-        """Return what may have been otherwise, the most probable first; computed once an answer.
+        """Return what may have been otherwise, the most probable first.
 
         Where the other ear may have answered, that is no story of this ear alone. What is
-        improbable is no less so after clear tones that were heard.
+        improbable is no less so after clear tones that were heard. A look changes nothing: an
+        operator may look at any time, and no replay knows of it.
         """
-        evidence, route = self._belief.evidence, self._levels.route
-        if self._otherwise is None or not self._tells_no_more(*self._otherwise):
-            estimator = self._belief.estimator
-            modelled = len(estimator.listener_shares) > 1
-            told = modelled and not self._may_be_heard_across()
-            found: list[Otherwise] = []
-            if told:
-                explanations = Explanations(estimator, self._tones)
-                found = explanations.all(by_bone=route.by_bone, across=self.across)
-            found.sort(key=lambda each: -each.log_odds)
-            self._otherwise = evidence, found
-        return self._otherwise[1]
+        if self._otherwise is not None and self._tells_no_more(*self._otherwise):
+            return self._otherwise[1]
+        estimator = self._belief.estimator
+        modelled = len(estimator.listener_shares) > 1
+        if not modelled or self._may_be_heard_across():
+            return []
+        explanations, by_bone = Explanations(estimator, self._tones), self._levels.route.by_bone
+        found = explanations.all(by_bone=by_bone, across=self.across)
+        return sorted(found, key=lambda each: -each.log_odds)
 
     def _tells_no_more(self, known: Evidence, found: list[Otherwise]) -> bool:
         new = self._belief.evidence.new_since(known)
@@ -179,6 +177,7 @@ class Listening:
     def deciding_tone(self) -> tuple[float, float] | None:
         """Return frequency and level of a tone that tells if something was otherwise."""
         found = self.otherwise()
+        self._otherwise = self._belief.evidence, found
         probability = probability_of(found)
         if not (self.may_decide and PERHAPS <= probability < LIKELY):
             return None

@@ -3,11 +3,16 @@
 from types import SimpleNamespace
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 from firmware_py.ear import agenda
+from firmware_py.ear.caps import IN_PLACE_TONES
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.in_place import InPlace
 from firmware_py.ear.model_checks import ClearTones
+from firmware_py.ear.otherwise import Otherwise
+from firmware_py.inference.stories import Story
 from firmware_py.session.boards import Boards
 from firmware_py.session.ear_result import result_of
 from firmware_py.session.remarks import remarks_on
@@ -70,6 +75,23 @@ def test_a_look_at_the_earphone_is_remarked_upon_if_it_had_moved(
 
     assert ear.suspected_in_vain is not remarked
     assert (Code.BROKEN_OFF in remarks(ear)) is remarked
+
+
+def test_a_look_at_the_result_changes_nothing_of_it() -> None:
+    """The operator may look at any time, and a replay does not know of it (soak, seed 41196)."""
+    ear = ear_that_was_asked()
+    ear.listening.looks, ear.listening.last_why = (
+        1,
+        (reason(Code.LEAKS, began=9, by_db=15, below_hz=1400),),
+    )
+    assert Code.BROKEN_OFF not in remarks(ear)
+    none = np.zeros(len(ear.evidence.tones))
+    moved = Otherwise(Story.MOVED, 0.0, none, none, softer_db=10.0)
+    ear.in_place = InPlace(moved, [(1000.0, FLAT_DB_HL)], ear.levels)
+    for _ in range(IN_PLACE_TONES):
+        ear.in_place.take_answer(FLAT_DB_HL, True)  # it was put back
+
+    assert Code.BROKEN_OFF in remarks(ear)
 
 
 @pytest.mark.parametrize(
