@@ -34,9 +34,12 @@ class Objective:
         estimator: ThresholdEstimator,
         allowed_db_hl: Sequence[float] | None = None,
         excluded_hz: Collection[float] = (),
+        floors_db_hl: Sequence[float] | None = None,
     ) -> Stimulus:
         """Return the best tone; `allowed_db_hl`: the highest level at each candidate frequency."""
-        return estimator.next_stimulus(allowed_db_hl, excluded_hz, self.time, self.strides_db)
+        return estimator.next_stimulus(
+            allowed_db_hl, excluded_hz, self.time, self.strides_db, floors_db_hl
+        )
 
 
 BITS: Final = Objective()

@@ -88,14 +88,34 @@ def ceilings(
 ) -> Array:
     """Write the highest level at each candidate, from one for all or one for each."""
     low, high = limits_db_hl
-    if told is None or isinstance(told, str) or not isinstance(told, Sequence):
-        ceiling = high if told is None else number("level_max_db_hl", told, low, math.inf)
-        out[:] = min(high, ceiling)
-        return out
-    each = numbers("level_max_db_hl", told, Sequence, low, math.inf)
+    each = _at_candidates("level_max_db_hl", "ceilings", told, (low, math.inf), out)
+    return np.minimum(high if each is None else each, high, out=out)
+
+
+def floors(
+    told: float | Sequence[float] | None, limits_db_hl: tuple[float, float], out: Array
+) -> Array:
+    """Write the lowest level at each candidate, as `ceilings` the highest."""
+    low, _ = limits_db_hl
+    each = _at_candidates("level_min_db_hl", "floors", told, (-math.inf, math.inf), out)
+    return np.maximum(low if each is None else each, low, out=out)
+
+
+def _at_candidates(
+    name: str,
+    what: str,
+    told: float | Sequence[float] | None,
+    allowed: tuple[float, float],
+    out: Array,
+) -> float | list[float] | None:
+    if told is None:
+        return None
+    if isinstance(told, str) or not isinstance(told, Sequence):
+        return number(name, told, *allowed)
+    each = numbers(name, told, Sequence, *allowed)
     if len(each) != len(out):
         raise ValueError(
-            f"level_max_db_hl has {len(each)} ceilings; allowed is one, or one for each of the "
+            f"{name} has {len(each)} {what}; allowed is one, or one for each of the "
             f"{len(out)} candidate frequencies"
         )
-    return np.minimum(each, high, out=out)
+    return each

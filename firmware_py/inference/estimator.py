@@ -7,7 +7,15 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from firmware_py.inference.checks import answer_code, ceilings, integer, interval, number, numbers
+from firmware_py.inference.checks import (
+    answer_code,
+    ceilings,
+    floors,
+    integer,
+    interval,
+    number,
+    numbers,
+)
 from firmware_py.inference.construction import (
     Frequencies,
     KnownListener,
@@ -162,6 +170,7 @@ class ThresholdEstimator(Thresholds):
             self._model.candidates_hz,
             asked,
         )
+        self._floors_db_hl = np.empty_like(self._weight)
         self._ceilings_db_hl = np.empty_like(self._weight)
         self._known = FigureCache()
         self._record = Record(arguments, self.max_trials)
@@ -241,6 +250,7 @@ class ThresholdEstimator(Thresholds):
         exclude_hz: Collection[float] = (),
         time: TrialTime | None = None,
         strides_db: Sequence[float] = (),
+        level_min_db_hl: float | Sequence[float] | None = None,
     ) -> Stimulus:
         """Return the tone of the most information, or of the most information per second.
 
@@ -259,13 +269,16 @@ class ThresholdEstimator(Thresholds):
             How far the level goes at least after two, three ... equal answers in a row at the
             frequency, where belief follows the answers slowly. By default it is the most
             informative level.
+        level_min_db_hl : float or sequence of float, optional
+            A floor above the estimator's own, as the ceiling; where it lies above that, the ceiling
+            counts.
 
         Raises
         ------
         ValueError
-            If a ceiling lies below the lowest allowed level, there are too many or too few of
-            them, what is excluded is not a collection of frequencies, `time` no `TrialTime`, or a
-            stride no length.
+            If a ceiling lies below the lowest allowed level, there are too many or too few ceilings
+            or floors, what is excluded is not a collection of frequencies, `time` no `TrialTime`,
+            or a stride no length.
         """
         seconds = seconds_of(time)
         strides = numbers("strides_db", strides_db, Sequence, 0.0, STRIDE_DB_MAX)
@@ -275,8 +288,9 @@ class ThresholdEstimator(Thresholds):
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
         ceilings_db_hl = ceilings(level_max_db_hl, self.level_limits_db_hl, self._ceilings_db_hl)
-        low_db_hl = self.level_limits_db_hl[0]
-        choice = self._model.choose(weight, low_db_hl, ceilings_db_hl, seconds, strides)
+        floors_db_hl = floors(level_min_db_hl, self.level_limits_db_hl, self._floors_db_hl)
+        np.minimum(floors_db_hl, ceilings_db_hl, out=floors_db_hl)
+        choice = self._model.choose(weight, floors_db_hl, ceilings_db_hl, seconds, strides)
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
         taken = math.nan if time is None else choice.seconds
         return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits, taken)

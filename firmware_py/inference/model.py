@@ -150,10 +150,10 @@ class Model(Protocol):
         """Return (candidates, levels) the information expected over the time, bits per second."""
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        self, weight: Array, level_min_db_hl: Array, level_max_db_hl: Array, seconds: Seconds,
         strides_db: Sequence[float],
     ) -> Choice:  # fmt: skip
-        """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
+        """Return the best tone; each candidate has a weight, a floor and a ceiling."""
 
 
 def spread(frequency_range_hz: tuple[float, float], count: int, scale: Scale) -> list[float]:

@@ -28,12 +28,18 @@ def after_some_answers(profile: str) -> ThresholdEstimator:
 ESTIMATORS = {profile: after_some_answers(profile) for profile in PROFILES}
 
 
-def one_by_one(estimator: ThresholdEstimator, ceilings_db_hl: Sequence[float]) -> Stimulus:
+def one_by_one(
+    estimator: ThresholdEstimator,
+    ceilings_db_hl: Sequence[float],
+    floors_db_hl: Sequence[float],
+) -> Stimulus:
     """Ask for the best tone at every candidate alone, and take the best of them."""
     candidates_hz = estimator.candidate_frequencies_hz
     best = [
-        estimator.next_stimulus(ceiling, [f for f in candidates_hz if f != own_hz])
-        for own_hz, ceiling in zip(candidates_hz, ceilings_db_hl, strict=True)
+        estimator.next_stimulus(
+            ceiling, [f for f in candidates_hz if f != own_hz], level_min_db_hl=floor
+        )
+        for own_hz, ceiling, floor in zip(candidates_hz, ceilings_db_hl, floors_db_hl, strict=True)
     ]
     return max(best, key=lambda tone: tone.information_bits)
 
@@ -44,12 +50,14 @@ def test_the_best_tone_is_the_best_of_all_candidates(profile: str, random: objec
     estimator = ESTIMATORS[profile]
     draw = random.choice  # type: ignore[attr-defined]
     ceilings = [draw([0.0, 25.0, 37.0, 60.0, 200.0]) for _ in estimator.candidate_frequencies_hz]
+    floors = [draw([-10.0, -20.0, 4.0, 31.0]) for _ in estimator.candidate_frequencies_hz]
 
-    tone = estimator.next_stimulus(ceilings)
+    tone = estimator.next_stimulus(ceilings, level_min_db_hl=floors)
     index = estimator.candidate_frequencies_hz.index(tone.frequency_hz)
 
     assert tone.level_db_hl <= min(ceilings[index], 100.0)
-    expected = one_by_one(estimator, ceilings)
+    assert tone.level_db_hl >= min(floors[index], ceilings[index])
+    expected = one_by_one(estimator, ceilings, floors)
     assert tone.information_bits == pytest.approx(expected.information_bits, rel=1e-12)
 
 

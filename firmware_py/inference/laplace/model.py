@@ -210,7 +210,7 @@ class LaplaceModel:
         return rate
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        self, weight: Array, level_min_db_hl: Array, level_max_db_hl: Array, seconds: Seconds,
         strides_db: Sequence[float],
     ) -> Choice:  # fmt: skip
         """Return the best tone; this model's belief follows its answers, and no level is moved."""

@@ -101,7 +101,7 @@ def best_level(
 
 @entry
 def select(
-    mean_db_hl: Vector, sd_db: Vector, noise_db: float, weight: Vector, level_min_db_hl: float,
+    mean_db_hl: Vector, sd_db: Vector, noise_db: float, weight: Vector, level_min_db_hl: Vector,
     level_max_db_hl: Vector, seconds: Seconds, choice: Vector,
 ) -> int:  # fmt: skip
     """`argmax weight(x) BALD(x, h) / T(x, h)`: the best candidate and its best allowed level.
@@ -111,7 +111,7 @@ def select(
     mean_db_hl, sd_db : the posterior at each candidate.
     noise_db : response noise.
     weight : factor on the objective of each; 0 forbids a candidate.
-    level_min_db_hl, level_max_db_hl : lowest allowed level, and the highest at each candidate.
+    level_min_db_hl, level_max_db_hl : lowest and highest allowed level at each candidate.
     seconds : what a presentation takes.
     choice : (CHOICE_ENTRIES,) out: index of the candidate, level in dB HL, information in bits (not
         weighted), expected seconds.
@@ -121,7 +121,7 @@ def select(
         if weight[j] <= 0.0:
             continue
         level = best_level(
-            mean_db_hl[j], sd_db[j], noise_db, level_min_db_hl, level_max_db_hl[j], seconds
+            mean_db_hl[j], sd_db[j], noise_db, level_min_db_hl[j], level_max_db_hl[j], seconds
         )
         bits = bald(mean_db_hl[j], sd_db[j], level, noise_db)
         taken = seconds_of(mean_db_hl[j], sd_db[j], level, noise_db, seconds)

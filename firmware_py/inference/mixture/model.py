@@ -273,10 +273,10 @@ class MixtureModel:
         return rate
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        self, weight: Array, level_min_db_hl: Array, level_max_db_hl: Array, seconds: Seconds,
         strides_db: Sequence[float],
     ) -> Choice:  # fmt: skip
-        """Return the best tone; each candidate has a weight on its objective, and a ceiling.
+        """Return the best tone; each candidate has a weight, a floor and a ceiling.
 
         Where answers disagree with belief its level is moved by these strides; see `stride`.
         """
@@ -288,7 +288,7 @@ class MixtureModel:
         j = int(w.choice[0])
         level_db_hl, bits, taken = w.choice[1:].tolist()
         answered = answers_at(w, self._answers, j) if strides_db else ()
-        moved_db_hl = strode(level_db_hl, answered, level_min_db_hl, strides_db)
+        moved_db_hl = strode(level_db_hl, answered, float(level_min_db_hl[j]), strides_db)
         moved_db_hl = min(moved_db_hl, max(float(level_max_db_hl[j]), level_db_hl))
         if moved_db_hl != level_db_hl:
             w.moved.level_db_hl[0] = moved_db_hl

@@ -231,7 +231,7 @@ def next_of(weight: Vector, before: int) -> int:
 
 @entry
 def select_from_mixture(
-    candidates: Places, believed: Believed, weight: Vector, level_min_db_hl: float,
+    candidates: Places, believed: Believed, weight: Vector, level_min_db_hl: Vector,
     level_max_db_hl: Vector, seconds: Seconds, listener: Vector, mixture: Mixture, view: View,
     choice: Vector,
 ) -> int:  # fmt: skip
@@ -244,7 +244,7 @@ def select_from_mixture(
     ----------
     candidates, believed : where each lies, and what is known there.
     weight : factor on the objective of each; 0 forbids a candidate.
-    level_min_db_hl, level_max_db_hl : lowest allowed level, and the highest at each candidate.
+    level_min_db_hl, level_max_db_hl : lowest and highest allowed level at each candidate.
     seconds : what a presentation takes.
     listener : expected response noise and rates.
     mixture : the posterior.
@@ -267,16 +267,16 @@ def select_from_mixture(
         )  # fmt: skip
         first, middle, last = levels_of(
             believed.mean_db_hl[j], believed.sd_db[j], noise_db, lower.half_width_db,
-            level_min_db_hl, level_max_db_hl[j], seconds,
+            level_min_db_hl[j], level_max_db_hl[j], seconds,
         )  # fmt: skip
         top, rate, bits, taken = best_level(
-            first, middle, last, level_min_db_hl, seconds, lower, upper, count, view
+            first, middle, last, level_min_db_hl[j], seconds, lower, upper, count, view
         )
         rate *= weight[j]
         if rate > best or (rate == best and j < chosen):
             best, chosen = rate, j
             choice[0] = j
-            choice[1] = level_min_db_hl + LEVEL_STEP_DB * top
+            choice[1] = level_min_db_hl[j] + LEVEL_STEP_DB * top
             choice[2] = bits
             choice[3] = taken
         j = next_of(weight, j)

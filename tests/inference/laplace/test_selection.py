@@ -76,14 +76,15 @@ def test_choice_is_the_best_of_a_grid(
     weight = rng.uniform(0.0, 2.0, points) * (rng.random(points) < 0.8)
     noise_db = float(np.exp(rng.uniform(-2.0, 3.0)))
     low, high = (30.0, 60.0) if narrow else (-10.0, 120.0)
+    floors_db_hl = low + rng.choice([0.0, 20.0], points)  # a room raises some
     choice = np.full(CHOICE_ENTRIES, np.nan)
     status = select(
-        mean_db_hl, sd_db, noise_db, weight, low, np.full(points, high), seconds, choice
+        mean_db_hl, sd_db, noise_db, weight, floors_db_hl, np.full(points, high), seconds, choice
     )
     if not np.any(weight > 0.0):
         assert status == NONE_ALLOWED
         return
-    levels_db_hl = np.linspace(low, high, 201)
+    levels_db_hl = np.linspace(floors_db_hl, high, 201, axis=1)
     grid = np.maximum(
         0.0, reference.bald(mean_db_hl[:, None], sd_db[:, None], levels_db_hl, noise_db)
     )
@@ -95,7 +96,7 @@ def test_choice_is_the_best_of_a_grid(
 
     assert status == CONVERGED
     assert weight[index] > 0.0
-    assert low <= level_db_hl <= high
+    assert floors_db_hl[index] <= level_db_hl <= high
     assert bits == bald(float(mean_db_hl[index]), float(sd_db[index]), level_db_hl, noise_db)
     assert weight[index] * bits / taken >= np.max(weight[:, None] * grid) * (1.0 - 1e-6) - 1e-12
 
@@ -177,5 +178,5 @@ def test_excluded_frequencies_are_not_asked_unless_there_is_no_other(profile: st
 def test_where_nothing_can_be_learnt_something_is_still_chosen() -> None:
     choice = np.full(CHOICE_ENTRIES, np.nan)
     two = np.ones(2)
-    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, PER_TONE, choice)
+    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0 * two, 120.0 * two, PER_TONE, choice)
     assert (status, *choice) == (CONVERGED, 0.0, 120.0, 0.0, 1.0)

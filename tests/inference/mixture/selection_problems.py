@@ -131,7 +131,7 @@ class Problem:
         choice = np.full(CHOICE_ENTRIES, np.nan)
         status = select_from_mixture(
             self.places, self.believed, self.point_weight,
-            self.limits[0], np.full(self.points, self.limits[1]), self.seconds, self.listener,
+            *(np.full(self.points, each) for each in self.limits), self.seconds, self.listener,
             self.mixture, self.view, choice,
         )  # fmt: skip
         return status, choice
