@@ -23,6 +23,7 @@ from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.replies import unasked_line
 from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.result_desk import ResultDesk
+from firmware_py.operator.room_desk import COMMANDS as OF_ROOM
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
@@ -96,6 +97,7 @@ class Firmware:
             data, client, clock, self._tell_of_test, calibration, configuration.resume_within_s,
             configuration.prior,
         )  # fmt: skip
+        self._runner.room = configuration.room
         self._system = system or CardSystem(None, data)
         buttons = ButtonWatch()
         self._watch = Watch(self._runner, client, buttons, clock)
@@ -112,6 +114,7 @@ class Firmware:
             self._instrument.operator_left, self._record,
         )  # fmt: skip
         self._console.add(OF_RESULTS, results)
+        self._console.add(OF_ROOM, self._instrument.room_desk)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
         self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
         # What not every device has comes in late.

@@ -113,8 +113,9 @@ class CalibrationInForce:
         """Return what masking has to know; of earphones of unknown kind the least attenuation."""
         kind = self.calibration.kind if self.calibration else ""
         return Earphones(
-            partial(attenuation_db, kind), self.highest_noise_db_hl, partial(occlusion_db, kind)
-        )
+            kind, partial(attenuation_db, kind), self.highest_noise_db_hl,
+            partial(occlusion_db, kind),
+        )  # fmt: skip
 
     @property
     def headline(self) -> str:

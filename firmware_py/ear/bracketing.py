@@ -79,6 +79,7 @@ class Bracketing:
             for each in self._audiogram.estimates()
             if each.mark not in DONE
             and each.frequency_hz not in self._levels.left_out_hz
+            and not self._levels.is_out_of_reach(each.frequency_hz)
             and (self._all or each.frequency_hz not in self._levels.route.kind.inter_octave_hz)
             and not self._is_used_up(each)
         ]
@@ -87,7 +88,7 @@ class Bracketing:
         """Return whether a bound of the levels was asked there often enough."""
         tones = self._audiogram.marks.near(estimate.frequency_hz)
         silent = silent_at(tones, self._levels.limit_db_hl(estimate.frequency_hz))
-        bound = max(silent, heard_at(tones, self._levels.floor_db_hl))
+        bound = max(silent, heard_at(tones, self._levels.floor_db_hl(estimate.frequency_hz)))
         # What is perhaps beyond its limit was asked there.
         perhaps = estimate.mark == Outcome.INCOMPLETE and not self._all
         return bound >= SAME_TONE_MAX or perhaps
@@ -109,7 +110,7 @@ class Bracketing:
         if estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
             return self._levels.limit_db_hl(estimate.frequency_hz)
         if estimate.side == Outcome.HEARS_ALL:
-            return self._levels.floor_db_hl
+            return self._levels.floor_db_hl(estimate.frequency_hz)
         tones, level_db_hl = self._audiogram.marks.near(estimate.frequency_hz), estimate.mean_db_hl
         if answers_above(tones, estimate.low_db_hl):
             level_db_hl = estimate.low_db_hl

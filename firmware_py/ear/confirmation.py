@@ -71,7 +71,7 @@ class Ascents:
 
     def _judge(self, played_db_hl: float, heard: bool) -> None:
         level_db_hl = self._level_db_hl
-        at_floor = level_db_hl <= self._levels.floor_db_hl
+        at_floor = level_db_hl <= self._levels.floor_db_hl(self.frequency_hz)
         if self._rising or at_floor:
             self._ascents.append((level_db_hl, heard))
             if heard and self._settles(level_db_hl):

@@ -36,13 +36,15 @@ class Familiarisation:
         return self._levels.tone(Purpose.FAMILIARISE, familiar_hz, self._level_db_hl)
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
+        familiar_hz = self._levels.route.kind.familiar_hz
         if heard:
             self.threshold_db_hl = level_db_hl
             knows = self._levels.route.kind.follows_air
-            self.over = knows or self._going_up or level_db_hl <= self._levels.floor_db_hl
-            self._level_db_hl = max(level_db_hl - FAMILIAR_DOWN_DB, self._levels.floor_db_hl)
+            floor_db_hl = self._levels.floor_db_hl(familiar_hz)
+            self.over = knows or self._going_up or level_db_hl <= floor_db_hl
+            self._level_db_hl = max(level_db_hl - FAMILIAR_DOWN_DB, floor_db_hl)
         else:
-            limit_db_hl = self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)
+            limit_db_hl = self._levels.limit_db_hl(familiar_hz)
             self._limit_tones += level_db_hl >= limit_db_hl
             self.over = self._limit_tones >= LIMIT_TONES_FAMILIAR
             self._going_up = True

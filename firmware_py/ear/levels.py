@@ -1,7 +1,7 @@
 """The levels of one ear's tones: what limits them, and how fast they may rise."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from firmware_py.terms.outcomes import Outcome, Purpose
@@ -25,13 +25,58 @@ class Levels:
     def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
         self.route = route
         self._settings = settings
-        self.floor_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])  # the lowest
+        self.least_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])
+        # What the room lets be heard, by frequency in Hz; nothing: as if there was no noise.
+        self.room_db_hl: Mapping[int, float] = {}
+        self._now_db_hl: Mapping[int, float] = {}  # at this moment; nothing: as the floors say
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self.left_out_hz: list[float] = []  # nothing is asked at these
         self._last_db_hl: float | None = None
         self._last_beside_db_hl = math.inf  # by the ear's other route since then
         self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
+
+    def floor_db_hl(self, frequency_hz: float) -> float:
+        """Return the lowest level that is asked at a frequency, whole steps above the least."""
+        if not self.room_db_hl:
+            return self.least_db_hl
+        return self._on_step_db_hl(level_at(frequency_hz, self.room_db_hl))
+
+    def _on_step_db_hl(self, level_db_hl: float) -> float:
+        step_db = self._settings.level_step_db
+        steps = math.ceil((level_db_hl - self.least_db_hl) / step_db)
+        return self.least_db_hl + max(steps, 0) * step_db
+
+    def floors_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
+        return [self.floor_db_hl(f) for f in frequencies_hz]
+
+    def worth_asking_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
+        """Return from which levels on the noise of the moment hides no tone; no less than floors.
+
+        So a tone goes where a burst does not reach, and nobody waits for its end.
+        """
+        floors_db_hl = self.floors_db_hl(frequencies_hz)
+        if not self._now_db_hl:
+            return floors_db_hl
+        now = [self._on_step_db_hl(level_at(f, self._now_db_hl)) for f in frequencies_hz]
+        return list(map(max, floors_db_hl, now))
+
+    def is_out_of_reach(self, frequency_hz: float) -> bool:
+        """Return whether nothing is asked there: the room is louder than its loudest tone."""
+        return self.floor_db_hl(frequency_hz) > self.limit_db_hl(frequency_hz)
+
+    def hear_room(
+        self, room_db_hl: Mapping[int, float], now_db_hl: Mapping[int, float] | None = None
+    ) -> None:
+        """Take in what the room lets be heard; once a tone was presented, floors only rise.
+
+        `now_db_hl`: what its noise of the moment hides.
+        """
+        self._now_db_hl = now_db_hl or {}
+        if self._last_db_hl is not None and self.room_db_hl:
+            before = self.room_db_hl
+            room_db_hl = {f: max(each, before[f]) for f, each in room_db_hl.items()}
+        self.room_db_hl = room_db_hl if room_db_hl != self.room_db_hl else self.room_db_hl
 
     def limit_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that may be asked at a frequency, and can be reached there."""
@@ -54,23 +99,26 @@ class Levels:
 
         Nothing is much louder than the tone before, or than what was presented nearby already. A
         tone before by the other route is none to rise further from than from the last by this one,
-        or from the familiar level where this one has none yet.
+        or from the familiar level where this one has none yet. A tone at the floor of a noisy room
+        is softer than the familiar level, and startles nobody.
         """
-        limit_db_hl = self.limit_db_hl(frequency_hz)
+        step_up_db_hl = max(self._step_up_db_hl(frequency_hz), self.floor_db_hl(frequency_hz))
+        return min(step_up_db_hl, self.limit_db_hl(frequency_hz))
+
+    def _step_up_db_hl(self, frequency_hz: float) -> float:
         beside_db_hl = self._last_beside_db_hl
         if self._last_db_hl is None:
             familiar_db_hl = self._settings.familiar_level_db_hl
-            return min(limit_db_hl, familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
+            return min(familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
         known_db_hl = [
             level_db_hl
             for known_hz, level_db_hl in self._loudest_db_hl.items()
             if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
         ]
-        before_db_hl = max([min(self._last_db_hl, beside_db_hl), *known_db_hl])
-        return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
+        return max([min(self._last_db_hl, beside_db_hl), *known_db_hl]) + STEP_UP_MAX_DB
 
     def within_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
-        return min(max(level_db_hl, self.floor_db_hl), self.limit_db_hl(frequency_hz))
+        return min(max(level_db_hl, self.floor_db_hl(frequency_hz)), self.limit_db_hl(frequency_hz))
 
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Return a tone at this level, rounded to the audiometer's step, within every limit.
@@ -80,10 +128,10 @@ class Levels:
         level = limit = self.limit_db_hl(frequency_hz)
         if level_db_hl < limit:
             step_db = self._settings.level_step_db
-            steps = round((level_db_hl - self.floor_db_hl) / step_db)
-            level = self.floor_db_hl + steps * step_db
-        level = max(min(level, self.ceiling_db_hl(frequency_hz)), self.floor_db_hl)
-        return Presentation(purpose, frequency_hz, level)
+            steps = round((level_db_hl - self.least_db_hl) / step_db)
+            level = self.least_db_hl + steps * step_db
+        level = min(level, self.ceiling_db_hl(frequency_hz))
+        return Presentation(purpose, frequency_hz, self.within_db_hl(frequency_hz, level))
 
     def note_tone(self, tone: Presentation) -> None:
         """Remember a tone that was presented: the next ones may be louder by so much."""
@@ -101,9 +149,21 @@ class Levels:
     def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
             return Outcome.NO_RESPONSE
-        return Outcome.HEARS_ALL if threshold_db_hl <= self.floor_db_hl else Outcome.MEASURED
+        heard = threshold_db_hl <= self.floor_db_hl(frequency_hz)
+        return Outcome.HEARS_ALL if heard else Outcome.MEASURED
 
 
 def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
     """Return whether one of these frequencies lies so near that its answer tells much of this."""
     return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)
+
+
+def level_at(frequency_hz: float, of_bands: Mapping[int, float]) -> float:
+    """Return a level of bands at a frequency: between two of them the higher of theirs.
+
+    Without logarithms, which differ by a bit from machine to machine.
+    """
+    bands_hz = sorted(of_bands)
+    below = max((f for f in bands_hz if f <= frequency_hz), default=bands_hz[0])
+    above = min((f for f in bands_hz if f >= frequency_hz), default=bands_hz[-1])
+    return max(of_bands[below], of_bands[above])

@@ -225,7 +225,7 @@ class Listening:
         """Return one far below the threshold, None if it cannot be so soft."""
         mean_db_hl, _ = self._belief.estimator.threshold(at_hz)
         highest_db_hl, frequency_hz = max(zip(mean_db_hl.tolist(), at_hz, strict=True))
-        level_db_hl = max(highest_db_hl - FAR_BELOW_DB, self._levels.floor_db_hl)
+        level_db_hl = max(highest_db_hl - FAR_BELOW_DB, self._levels.floor_db_hl(frequency_hz))
         below_db = highest_db_hl - level_db_hl
         least_db = BELOW_NOISES * self._belief.estimator.hyperparameters.response_noise_db
         return (frequency_hz, level_db_hl) if below_db >= least_db else None

@@ -10,7 +10,7 @@ from typing import Final
 
 from firmware_py.ear.levels import Levels, near
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.presentation import Observation
+from firmware_py.terms.presentation import Observation, Presentation
 
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
@@ -55,8 +55,11 @@ class Marks:
         return Counter(
             each.presentation.frequency_hz
             for each in self._asked
-            if each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
+            if each.heard is True and self._is_at_floor(each.presentation)
         )
+
+    def _is_at_floor(self, tone: Presentation) -> bool:
+        return tone.level_db_hl <= self._levels.floor_db_hl(tone.frequency_hz)
 
     def moves_with_noise(self) -> bool:
         """Return whether noise in the other ear silenced a tone that was heard softer without it.
@@ -83,7 +86,7 @@ class Marks:
         if silent_at(tones, self._levels.limit_db_hl(frequency_hz)) and (beyond or not above):
             sure = side == Outcome.NO_RESPONSE
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
-        at_floor = heard_at(tones, self._levels.floor_db_hl)
+        at_floor = heard_at(tones, self._levels.floor_db_hl(frequency_hz))
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
         asked = above and len(below) >= self.silent_below_min and side != Outcome.HEARS_ALL

@@ -207,11 +207,11 @@ class MostInformative(ReasonToAsk):
         # seem as informative as before.
         marks, levels, kind = ear.audiogram.marks, ear.levels, ear.route.kind
         at_bound = marks.all_silent_at_limit() + marks.all_heard_at_floor()
-        never_hz = [*levels.left_out_hz]
+        known_hz = ear.estimator.candidate_frequencies_hz
+        never_hz = levels.left_out_hz + [f for f in known_hz if levels.is_out_of_reach(f)]
         if kind.follows_air and not ear.settings.ask_all:
             never_hz += kind.inter_octave_hz
         exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX] + never_hz
-        known_hz = ear.estimator.candidate_frequencies_hz
         if ear.again_hz:
             exhausted_hz += [f for f in known_hz if not near(f, ear.again_hz)]
         elif ear.settings.honest:
@@ -221,7 +221,8 @@ class MostInformative(ReasonToAsk):
         if {*exhausted_hz} >= {*known_hz}:
             exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
         allowed_db_hl = [levels.ceiling_db_hl(f) for f in known_hz]
-        stimulus = objective.choose(ear.estimator, allowed_db_hl, exhausted_hz)
+        floors_db_hl = levels.worth_asking_db_hl(known_hz)
+        stimulus = objective.choose(ear.estimator, allowed_db_hl, exhausted_hz, floors_db_hl)
         tone = levels.tone(self.purpose, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
 

@@ -123,7 +123,7 @@ class StoppingRule:
                 return None
             if catches.unreliable:
                 return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
-            why = reason(Code.ALL_HEARD, floor_db_hl=self._levels.floor_db_hl)
+            why = reason(Code.ALL_HEARD, floor_db_hl=self._levels.least_db_hl)
             return Stop(Outcome.HEARS_ALL, (why,))
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         if not both_sides or not self._estimator.trial_count:
@@ -157,8 +157,13 @@ class StoppingRule:
         )
 
     def _hears_all(self) -> bool:
-        """Return whether everything was heard, but for accidents, down to the floor."""
+        """Return whether everything was heard, but for accidents, down to the floor.
+
+        Where a room raises some floors, tones at these tell nothing of the other frequencies.
+        """
         tally = self._tally
+        if self._levels.room_db_hl:
+            return False
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
         return self._audiogram.marks.all_heard_at_floor().total() >= LIMIT_TONES and (
@@ -181,7 +186,9 @@ class StoppingRule:
             return self._short(cap, widest)
         if least_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
-            best = BITS.choose(self._estimator, self._levels.limits_db_hl(candidates_hz))
+            limits_db_hl = self._levels.limits_db_hl(candidates_hz)
+            floors_db_hl = self._levels.floors_db_hl(candidates_hz)
+            best = BITS.choose(self._estimator, limits_db_hl, floors_db_hl=floors_db_hl)
             bits = best.information_bits
             if bits <= least_bits:
                 return self._short(reason(Code.NEXT_ANSWER_TELLS, information_bits=bits), widest)

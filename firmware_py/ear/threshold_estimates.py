@@ -67,7 +67,8 @@ class ThresholdEstimates:
         # By frequency, of an ear that is asked again with noise: what is left as it was without.
         self.unmasked: dict[int, Unmasked] = {}
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
-        self._estimated: tuple[Evidence, tuple[Estimate, ...]] | None = None
+        # with what follows from it, and the room it was in
+        self._estimated: tuple[Evidence, object, tuple[Estimate, ...]] | None = None
 
     @property
     def marks(self) -> Marks:
@@ -75,15 +76,15 @@ class ThresholdEstimates:
 
     def estimates(self) -> tuple[Estimate, ...]:
         """Return what is known at each frequency; computed once between two answers."""
-        evidence = self._belief.evidence
-        if self._estimated is None or self._estimated[0] is not evidence:
+        evidence, room = self._belief.evidence, self.levels.room_db_hl
+        if self._estimated is None or self._estimated[:2] != (evidence, room):
             asked_hz, marks = self.frequencies_hz, self.marks
             mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
             sides, (low_db_hl, high_db_hl) = self._sides(mean_db_hl), self.bands(asked_hz)
             found = map(marks.mark, asked_hz, sides, low_db_hl, high_db_hl)
             figures = (asked_hz, sides, found, mean_db_hl, sd_db, low_db_hl, high_db_hl)
-            self._estimated = evidence, tuple(map(Estimate, *figures))
-        return self._estimated[1]
+            self._estimated = evidence, room, tuple(map(Estimate, *figures))
+        return self._estimated[2]
 
     def told_estimates(self) -> list[Estimate]:
         """Return what is told of each frequency: by all answers, or by those without noise only.

@@ -10,7 +10,9 @@ from firmware_py.ear.mean_threshold import outside_hz
 from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.findings.convention import convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
+from firmware_py.findings.room_noise import known_room
 from firmware_py.terms.outcomes import Bound
+from firmware_py.terms.reasons import as_json
 from firmware_py.terms.results import MeanThreshold, SessionResult, ThresholdResult
 from firmware_py.terms.settings import FIFTY_PERCENT, Settings
 from firmware_py.terms.shown_threshold import is_wide, threshold_as_json
@@ -37,7 +39,8 @@ def result_as_json(
         ear["may_conclude"] = may_conclude(found)
     grade = _person_as_json(person_grade(result))
     gaps = [each.to_record() for each in gaps_of(result, convention, nominal=nominal)]
-    told |= {"threshold_convention": convention, "grade": grade}
+    room = known_room(result)
+    told |= {"threshold_convention": convention, "grade": grade, "room": room and as_json(room)}
     return {**told, "air_bone_gaps": gaps} if gaps else told
 
 

@@ -10,7 +10,10 @@ from firmware_py.journal import SealKey
 from firmware_py.platform.keys import KeyFileError, pseudonym, read_key_file
 from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
+from firmware_py.terms.events import RoomTold
 from firmware_py.terms.person import Person
+from firmware_py.terms.record_checks import ResultError, refusal
+from firmware_py.terms.room import room_of_words
 from firmware_py.terms.settings import SettingError, Settings
 
 FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
@@ -30,6 +33,7 @@ KEYS = {  # of every table
         "resume_within_min",
     ],
     "journal": ["pseudonym_key", "seal_key"],
+    "room": ["dba", "spectrum", "third_octaves", "uncertainty_db"],
     "test": [field.name for field in fields(Settings)],
 }
 
@@ -65,6 +69,8 @@ class Configuration:
     resume_within_min: float = 15.0
     # Of every test, in the place of the one that ships, table `[device]`. None: that one.
     prior: OwnPrior | None = None
+    # The noise of the room, table `[room]`. None: nothing is known of it.
+    room: RoomTold | None = None
 
     @property
     def resume_within_s(self) -> float:
@@ -111,7 +117,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
             shown = "no table" if name == "console" else repr(table)  # it may be a PIN
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
         _refuse_unknown("key", table, KEYS[name], f"[{name}] ")
-    card, console, device, journal, test = (content.get(name, {}) for name in KEYS)
+    card, console, device, journal, room, test = (content.get(name, {}) for name in KEYS)
     check_card(card)
     try:
         settings = Settings.from_record(test)
@@ -129,6 +135,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         _key("pseudonym_key", journal, directory),
         float(_number("resume_within_min", device, RESUME_WITHIN_MIN_LIMITS, "min")),
         _prior(device, directory),
+        _room(room),
         seed=settings.seed if "seed" in test else None,
     )
 
@@ -198,6 +205,18 @@ def _prior(device: dict[str, Any], directory: Path) -> OwnPrior | None:
         return None if path is None else OwnPrior.read(path)
     except OwnPriorError as error:
         raise ConfigurationError(f"[device] prior: {error}") from None
+
+
+def _room(table: dict[str, Any]) -> RoomTold | None:
+    if not table:
+        return None
+    told, spectrum = table.get("third_octaves", table.get("dba")), table.get("spectrum")
+    try:
+        if "third_octaves" in table and "dba" in table:
+            raise refusal("dba", table["dba"], "is none beside third_octaves")
+        return room_of_words(str(told), spectrum, table.get("uncertainty_db"))
+    except ResultError as error:
+        raise ConfigurationError(f"[room] {error}") from None
 
 
 def _pin(console: dict[str, Any]) -> PinHash | None:

@@ -32,6 +32,7 @@ from firmware_py.operator.replies import (
     version_words,
 )
 from firmware_py.operator.result_desk import ResultDesk
+from firmware_py.operator.room_desk import RoomDesk
 from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
@@ -86,6 +87,7 @@ class Instrument:
         self.results = results
         self.slot = ""  # of a card, in which the firmware's system is
         self.setting_desk = SettingDesk(configuration)
+        self.room_desk = RoomDesk(runner, self.setting_desk.settings)
 
     # The device
 
@@ -181,6 +183,7 @@ class Instrument:
         changes = {name: value for name, value in told.items() if value is not None}
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
+            self.room_desk.require_quiet()
             require_hands_off(self.buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
             person = Person.enter(age_years, sex, identifier)
             self._runner.begin(settings, self.setting_desk.configuration.pseudonymise(person))

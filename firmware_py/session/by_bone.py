@@ -161,7 +161,7 @@ class Bone(Way):
         levels = self.ear.levels
         for each in self.ear.audiogram.estimates():
             f = each.frequency_hz
-            wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
+            wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl(f)), -1)
             sure = next((float(level) for level in wanted if self._is_sure(f, level)), -math.inf)
             if sure <= each.mean_db_hl:
                 levels.left_out_hz.append(f)

@@ -128,7 +128,8 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
 def _threshold(ear: EarTest, found: Estimate, may_be_felt: bool) -> ThresholdResult:
     by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
     mark = found.mark if by_frequency else ear.outcome
-    floor_db_hl, highest_db_hl = ear.levels.floor_db_hl, ear.levels.limit_db_hl(found.frequency_hz)
+    floor_db_hl = ear.levels.floor_db_hl(found.frequency_hz)
+    highest_db_hl = ear.levels.limit_db_hl(found.frequency_hz)
     felt_db_hl = ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
     if may_be_felt and mark == Outcome.MEASURED:  # what was felt was not heard: it is no less
         mark, felt_db_hl = Outcome.INCOMPLETE, min(felt_db_hl, math.floor(found.mean_db_hl))

@@ -28,7 +28,8 @@ from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
 from firmware_py.session.ear_result import result_in
 from firmware_py.session.masking import Earphones
-from firmware_py.session.remarks import remarks_on
+from firmware_py.session.remarks import remarks_on, remarks_on_room
+from firmware_py.session.room import Room
 from firmware_py.session.time_to_go import TimeToGo
 from firmware_py.session.way import Skull
 from firmware_py.session.which_ear import EarCheck
@@ -81,6 +82,7 @@ class HearingTest:
         self._told_route: Route | None = None
         self._check_until_us = 0
         self.boards = Boards()
+        self.room = Room(earphones.kind)
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
 
     @property
@@ -123,12 +125,35 @@ class HearingTest:
 
     def _hand_on(self, now_us: int, event: Event) -> list[Action]:
         """Let the presenter take an event, and take the answer that it makes of it."""
+        if isinstance(event, events.RoomTold | events.RoomHeard):
+            return self._take_room(event)
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
         elif self.presenter.answer is not None:
-            actions += self._take_answer(now_us, self.presenter.answer)
+            answer = self.presenter.answer
+            hidden = self._is_hidden(answer)
+            actions += (self._void if hidden else self._take_answer)(now_us, answer)
         return actions
+
+    def _is_hidden(self, answer: Answer) -> bool:
+        """Return whether a silence tells of the noise of the room; what is heard is heard in it."""
+        tone = self.presenter.trial.presentation
+        assert tone is not None
+        return answer.heard is not True and self.room.hides(self.ear.route.kind, tone)
+
+    def _void(self, now_us: int, answer: Answer) -> list[Action]:
+        void = tells.VoidTold(self.number, reason(Code.ROOM_HID))
+        return [void, *self._next(now_us, answer.at_us)]
+
+    def _take_room(self, event: events.RoomTold | events.RoomHeard) -> list[Action]:
+        before = self.room.about()
+        self.room.take(event)
+        for ear in self.ears.values():
+            if not ear.over:  # what is said of one that is over stays
+                kind = ear.route.kind
+                ear.levels.hear_room(self.room.floors_db_hl(kind), self.room.hidden_db_hl(kind))
+        return [tells.RoomTold(each) for each in self.room.about() if each not in before]
 
     def result(self) -> SessionResult:
         known = self.cross_hearing, self.ear_check.found, self.boards
@@ -136,7 +161,8 @@ class HearingTest:
         return SessionResult(
             self.outcome, tuple(of_ear for _, of_ear in found), self.number,
             self.presenter.silent_time.stray_presses, self.given.mean_response_ms,
-            tuple(remarks_on(found, *known)), self.ear_check.found,
+            (*remarks_on(found, *known), *remarks_on_room(self.room, self.ears.values())),
+            self.ear_check.found,
         )  # fmt: skip
 
     def _start(self, now_us: int, can_mask: bool) -> list[Action]:

@@ -90,6 +90,7 @@ most_occlusion_db: Final = partial(occlusion_db, "")
 class Earphones:
     """What the rule has to know of the earphones and of the noise they can be given."""
 
+    kind: str = ""  # one of `KINDS`; "": nobody knows
     attenuation_db: Attenuation = least_attenuation_db
     # of ear and frequency: the highest effective masking level that can be reached there
     highest_noise_db_hl: Highest = no_limit

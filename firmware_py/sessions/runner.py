@@ -51,6 +51,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
     ) -> None:
         super().__init__(data, client, clock, tell, resume_within_s)
         self._calibration, self._prior = calibration, prior
+        self.room: events.RoomTold | None = None  # of the tests from now on; None: nobody told it
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
 
@@ -118,6 +119,17 @@ class Runner(Driver[SessionHeader, HearingTest]):
             own = {"prior": shorten(self._digest)}
         self._begin(header, {"calibration": today.state, **own})
         self.has_begun = True
+
+    def _start(self, event: int) -> None:
+        if self.room is not None:
+            self.feed(self.room)
+        super()._start(event)
+
+    def tell_room(self, room: events.RoomTold | None) -> None:
+        """Take in the noise of the room; a test under way is told as well."""
+        self.room = room
+        if room is not None:
+            self.feed(room)
 
     def needed_bytes(self, settings: Settings) -> int:
         """Return how much room the disk must have: to end the test under way, or to begin one."""

@@ -5,9 +5,18 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self, dataclass_transform
 
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
-from firmware_py.terms.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
-from firmware_py.terms.record_checks import Check, object_of, one_of, refusal, whole
-from firmware_py.terms.route import LEFT, RIGHT, Route
+from firmware_py.terms.reasons import WORDS, Code, Reason, Reasons, as_json, reason, reasons_at
+from firmware_py.terms.record_checks import (
+    ROOM_LEVEL_LIMITS_DB,
+    Check,
+    number,
+    object_of,
+    one_of,
+    refusal,
+    several,
+    whole,
+)
+from firmware_py.terms.route import BY_AIR, LEFT, RIGHT, Route
 
 HEARD_BUTTON: Final = 1
 # Who may have heard the equipment: the operator, the listener's other ear, or nobody.
@@ -18,6 +27,7 @@ HEARERS: Final = (OPERATOR, OTHER_EAR, NOBODY)
 # In which ear a listener heard a tone.
 NAMED: Final = (LEFT, RIGHT, UNSURE)
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
+RoomLevels = tuple[float, ...]
 
 
 @dataclass_transform(frozen_default=True)
@@ -140,6 +150,24 @@ class EarNamed(Event, what="ear-named"):
 
     def __post_init__(self) -> None:
         one_of(*NAMED)("named", self.named)
+
+
+class RoomTold(Event, what="room-told"):
+    """The operator tells the noise of the room: `terms/room.py` makes it of what was told."""
+
+    levels_db_spl: RoomLevels  # of third octaves at `BY_AIR.calibrated_hz`
+    dba: float
+    spectrum: str
+    uncertainty_db: float
+
+    def __post_init__(self) -> None:
+        one_of(*WORDS["spectrum"])("spectrum", self.spectrum)
+
+
+class RoomHeard(Event, what="room-heard"):
+    """The board's microphone heard this noise, around the tone that ends now."""
+
+    levels_db_spl: RoomLevels
 
 
 class Explained(Event):
@@ -287,7 +315,9 @@ def _text(place: str, value: object) -> object:
     return value
 
 
-# What a field of an event may be, by its type.
+# What a field of an event may be, by its type; a number there is a level or a difference in dB.
+_DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
 CHECKS: Final[dict[Any, Check]] = {
-    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at,
+    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
+    RoomLevels: several(_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
 }  # fmt: skip

@@ -108,6 +108,16 @@ class Code(Enum):
     PLACE_EARPHONES = "place-earphones"
     EARS_NOT_CONFIRMED = "ears-not-confirmed"
 
+    # Of the noise of the room.
+    ROOM = "room", "dba", "spectrum"
+    ROOM_UNKNOWN = "room-unknown", "dba", "level_db_hl"
+    ROOM_UNKNOWN_BONE = "room-unknown-bone", "dba", "level_db_hl", "bone_db_hl"
+    ROOM_FLOORS = "room-floors", "limits"
+    ROOM_FLOORS_BONE = "room-floors-bone", "limits"
+    ROOM_TOO_LOUD = "room-too-loud", "level_db_hl", "frequency_hz", "highest_db_hl"
+    ROOM_CONTRADICTED = "room-contradicted", "dba", "heard_dba"
+    MICROPHONE_DEAD = "microphone-dead"
+
     # Remarks on a result.
     OF_EAR = "of-ear", "ear", "doubt"
     RETEST_DIFFERS = "retest-differs", "ear", "verdict", "difference_db"
@@ -140,6 +150,7 @@ class Code(Enum):
     CUT_SHORT = "cut-short"
     TOO_EARLY = "too-early"
     NOISE_ENDED = "noise-ended"
+    ROOM_HID = "room-hid"
 
     # Why the test did, or what it needs was lost.
     ABORTED = "aborted"
@@ -214,6 +225,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "covered": EARS,
     "verdict": ("doubtful", "rejected"),
     "hearer": ("operator", "other-ear"),
+    "spectrum": ("office", "speech", "third-octaves", "microphone"),
     "field": (
         "identifier", "sex", "born-year", "device", "board-kind", "board", "measured",
         "calibration", "transducer", "earphones", "vibrator", "aid", "fit",

@@ -12,6 +12,7 @@ from firmware_py.terms.printable import show
 from firmware_py.terms.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes
 
 COUNT_MAX: Final = 2**31 - 1  # a wide bound: it only keeps nonsense out
+ROOM_LEVEL_LIMITS_DB: Final = (-20.0, 140.0)  # of a band of noise, dB SPL: far beyond all rooms
 
 Check = Callable[[str, Any], Any]
 

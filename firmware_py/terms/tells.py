@@ -139,6 +139,12 @@ class BoardReadyTold(Tell, what="board-ready"):
     """The tone generator is back."""
 
 
+class RoomTold(Tell, what="room"):
+    """Something else is known of the room."""
+
+    why: Reason
+
+
 class FinishTold(Tell, what="finished"):
     """The test is over."""
 

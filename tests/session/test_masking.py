@@ -252,7 +252,9 @@ def test_inserts_need_noise_only_at_greater_differences() -> None:
     inserts = measure(
         through_60,
         conduct="clinical",
-        earphones=masking.Earphones(lambda f: masking.attenuation_db(masking.INSERT, f)),
+        earphones=masking.Earphones(
+            masking.INSERT, lambda f: masking.attenuation_db(masking.INSERT, f)
+        ),
     )
 
     assert len(noises(inserts)) <= 5 + CHECKS_MAX  # of clear tones above all

@@ -13,10 +13,13 @@ from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.terms import events
 from firmware_py.terms.outcomes import Why
 from firmware_py.terms.printable import show
-from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.reasons import WORDS, Code, reason
 from firmware_py.terms.results import SessionResult
+from firmware_py.terms.room import room_of
 from firmware_py.terms.route import Route
 from firmware_py.terms.tells import EarTold
+
+QUIET = (20.0, 15.0, 10.5, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, -1.0)
 
 # What the journals of the first version hold.
 EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
@@ -36,6 +39,10 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.Continued(), {"what": "continued"}),
     (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
     (events.EarNamed("unsure"), {"what": "ear-named", "named": "unsure"}),
+    (room_of(40.0),
+     {"what": "room-told", "dba": 40.0, "spectrum": "office", "uncertainty_db": 3.0,
+      "levels_db_spl": [42.9, 37.9, 32.9, 30.0, 27.9, 25.0, 22.9, 20.0, 17.9, 15.0, 12.9]}),
+    (events.RoomHeard(QUIET), {"what": "room-heard", "levels_db_spl": [*QUIET]}),
     (events.Aborted.by(Code.TONE_REFUSED, told='a "word", é'),
      {"what": "aborted", "why": [{"code": "tone-refused", "told": 'a "word", é'}]}),
     (events.BoardLost(), {"what": "board-lost", "why": []}),
@@ -72,6 +79,9 @@ ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
 BUTTONS = (events.ButtonPressed, events.ButtonReleased)
 numbers = st.integers(0, events.NUMBER_MAX)
 counts = st.integers(0, SEQUENCE_MAX)  # of events: no board can number more
+OTHERS = (events.EquipmentHeard, events.EarNamed, events.RoomTold, events.RoomHeard)
+levels = st.floats(-20.0, 140.0)
+bands = st.tuples(*[levels] * 11)
 EXPLAINED = (
     events.Paused, events.Aborted, events.BoardLost, events.BoardDisbelieved, events.NoiseRefused,
 )  # fmt: skip
@@ -87,8 +97,10 @@ any_event: st.SearchStrategy[events.Event] = st.one_of(
     [
         st.builds(kind, **{n: numbers for n, t in get_type_hints(kind).items() if t is int})
         for kind in events.Event.KINDS.values()
-        if kind not in (*BUTTONS, *EXPLAINED, events.EquipmentHeard, events.EarNamed)
+        if kind not in (*BUTTONS, *EXPLAINED, *OTHERS)
     ]
+    + [st.builds(events.RoomHeard, bands)]
+    + [st.builds(events.RoomTold, bands, levels, st.sampled_from(WORDS["spectrum"]), levels)]
     + [st.builds(kind, some_reasons) for kind in EXPLAINED]
     + [st.builds(events.EquipmentHeard, st.sampled_from(events.HEARERS))]
     + [st.builds(events.EarNamed, st.sampled_from(events.NAMED))]

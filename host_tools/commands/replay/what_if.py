@@ -282,12 +282,11 @@ def _ear(session: ReplayedSession, ear: EarTest, supposed: ThresholdEstimator) -
         _estimates(supposed, ear.audiogram.frequencies_hz),
         strict=True,
     )
-    floor_db_hl = session.settings.level_min_db_hl
     found = session.result.by_route[ear.route]
     readings = {t.frequency_hz: as_shown(t) for t in found.thresholds}
     rows = [
         Row(
-            f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other,
+            f, ear.levels.floor_db_hl(f), ear.levels.limit_db_hl(f), recorded, other,
             readings[f].masked, readings[f].kind == Kind.INFERRED,
         )
         for f, recorded, other in pairs

@@ -54,8 +54,8 @@ def curve_of(ear: EarTest, above_db: float = 0.0) -> Curve:
     at_hz = frequencies_hz(estimator.frequency_range_hz)
     limits_db_hl = ear.levels.limits_db_hl(at_hz)
     levels_db_hl = estimator.threshold(at_hz)[0], *estimator.threshold_band(at_hz, BAND_PROBABILITY)
-    floor_db_hl = ear.levels.floor_db_hl
-    return Curve(*(np.clip(each + above_db, floor_db_hl, limits_db_hl) for each in levels_db_hl))
+    floors_db_hl = ear.levels.floors_db_hl(at_hz)
+    return Curve(*(np.clip(each + above_db, floors_db_hl, limits_db_hl) for each in levels_db_hl))
 
 
 JsonObject = dict[str, Any]

@@ -128,7 +128,7 @@ class _Watch:
         low, high = ear.estimator.threshold_band(SCORED_HZ, BAND_PROBABILITY)
         ends = [ear.levels.limit_db_hl(f) for f in SCORED_HZ]
         # Of what lies beyond the levels of the test nobody is told.
-        known = np.minimum(high, ends) - np.maximum(low, ear.levels.floor_db_hl)
+        known = np.minimum(high, ends) - np.maximum(low, ear.levels.floors_db_hl(SCORED_HZ))
         return bool(np.all(0.5 * known <= WITHIN_DB))
 
 

@@ -1,0 +1,185 @@
+"""The room under the earphones: its noise, the floors, and what it does to a test."""
+
+import math
+from typing import Final
+
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import SimulatedListener
+from firmware_py.ear.levels import Levels, level_at, no_limit
+from firmware_py.session.hearing import HearingTest
+from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
+from firmware_py.session.room import HEARD_MAX, SELF_NOISE_DB_SPL, Room, noise_db_hl, too_loud
+from firmware_py.terms import events
+from firmware_py.terms.events import RoomHeard
+from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.reasons import Code
+from firmware_py.terms.results import SessionResult
+from firmware_py.terms.room import BANDS_HZ, room_of
+from firmware_py.terms.route import BY_AIR, BY_BONE, Route, RouteKind
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
+
+QUIET: Final = room_of(10.0)
+OFFICE: Final = room_of(40.0, uncertainty_db=1.0)
+HZ: Final = (500, 1000, 2000, 4000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "route", "wanted_db_hl"),
+    [
+        (SUPRA_AURAL, BY_AIR, (13, 3, -9, -20)),
+        ("", BY_AIR, (13, 3, -9, -20)),
+        (CIRCUMAURAL, BY_AIR, (-3, -11, -15, -34)),
+        (INSERT, BY_AIR, (-18, -19, -16, -28)),
+        (INSERT, BY_BONE, (23, 19, 13, 14)),
+    ],
+)
+def test_an_office_of_40_dba_makes_so_much_noise_in_an_ear(
+    kind: str, route: RouteKind, wanted_db_hl: tuple[int, ...]
+) -> None:
+    noise = noise_db_hl(OFFICE.levels_db_spl, kind, route)
+    assert [round(noise[BANDS_HZ.index(f)]) for f in HZ] == [*wanted_db_hl]
+
+
+def test_the_limits_of_the_standard_move_a_threshold_of_0_db_hl_by_2_db() -> None:
+    limits = (28.0, 19.0, 18.0, 20.0, 23.0, 27.0, 30.0, 34.0, 36.0, 34.0, 33.0)
+    for each in noise_db_hl(limits, SUPRA_AURAL, BY_AIR):
+        moved_db = 10.0 * math.log10(1.0 + 10.0 ** (0.1 * each))
+        assert moved_db == pytest.approx(2.0, abs=0.01)
+
+
+def floors(*told: events.RoomTold | RoomHeard, kind: str = SUPRA_AURAL) -> list[float]:
+    room = Room(kind)
+    for each in told:
+        room.take(each)
+    found = room.floors_db_hl(BY_AIR)
+    return [found[f] for f in HZ]
+
+
+def test_the_floor_lies_above_the_noise_by_5_db_and_the_uncertainty() -> None:
+    assert floors(OFFICE) == [19.0, 9.0, -3.0, -14.0]
+    assert floors(room_of(40.0, uncertainty_db=3.0)) == [21.0, 11.0, -1.0, -12.0]
+
+
+@pytest.mark.parametrize("kind", [CIRCUMAURAL, INSERT])
+def test_30_dba_under_earphones_that_keep_it_out_raises_no_floor(kind: str) -> None:
+    levels = Levels(Route("left"), Settings(), no_limit)
+    room = Room(kind)
+    room.take(room_of(30.0))
+    levels.hear_room(room.floors_db_hl(BY_AIR))
+    assert max(levels.floors_db_hl(HZ)) <= -5.0
+
+
+def heard(*levels_db: float) -> list[RoomHeard]:
+    """Return what a microphone tells of an office, so many dB louder or softer than 40 dBA."""
+    return [RoomHeard(tuple(x + each for x in OFFICE.levels_db_spl)) for each in levels_db]
+
+
+def test_of_what_the_microphone_hears_the_quiet_share_counts() -> None:
+    steady, bursts = heard(*[0.0] * 10), heard(*[0.0] * 7, 15.0, 15.0, 15.0)
+    assert floors(*bursts) == floors(*steady) == pytest.approx(floors(OFFICE), abs=1.0)
+
+
+def test_of_what_is_told_and_what_is_heard_the_louder_counts_and_both_are_said() -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(OFFICE)
+    for each in heard(*[15.0] * HEARD_MAX):
+        room.take(each)
+    assert room.floors_db_hl(BY_AIR)[500] == pytest.approx(34.0, abs=1.0)
+    assert [each.code for each in room.about()] == [Code.ROOM, Code.ROOM_CONTRADICTED]
+    assert "hears 55 dBA, and 40 were told" in say(room.about()[1])
+
+
+def test_a_microphone_hears_no_softer_room_than_its_own_noise() -> None:
+    own = RoomHeard(SELF_NOISE_DB_SPL)
+    assert Room(SUPRA_AURAL).floors_db_hl(BY_AIR) == {}
+    room = Room(SUPRA_AURAL)
+    room.take(own)
+    assert max(room.floors_db_hl(BY_AIR)[f] for f in HZ) <= 0.0
+    assert room.floors_db_hl(BY_BONE)[4000] == 21.0
+
+
+def test_a_dead_microphone_tells_nothing_of_the_room_and_that_is_said() -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(RoomHeard((0.0,) * len(BANDS_HZ)))
+    assert room.floors_db_hl(BY_AIR) == {}
+    assert [each.code for each in room.about()] == [Code.MICROPHONE_DEAD]
+
+
+def test_what_the_microphone_tells_is_rounded_where_no_machine_differs() -> None:
+    """Its levels come in half dB: none lies so near the middle of a tenth that a bit decides."""
+    for own in SELF_NOISE_DB_SPL:
+        for halves in range(256):
+            power = 10.0 ** (0.05 * halves) - 10.0 ** (0.1 * own)
+            level_db = 10.0 * math.log10(max(power, 10.0 ** (0.1 * own)))
+            assert abs(level_db * 10.0 % 1.0 - 0.5) > 1e-9 or round(level_db, 1) == own
+
+
+def test_noise_hides_a_tone_that_is_less_than_4_db_above_it() -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(*heard(15.0))  # 28 dB HL at 500 Hz
+    tones = [Presentation(Purpose.MEASURE, 500.0, level) for level in (31.0, 33.0)]
+    assert [room.hides(BY_AIR, tone) for tone in tones] == [True, False]
+
+
+def test_between_two_bands_the_louder_one_counts() -> None:
+    assert [level_at(f, {500: 3.0, 750: 5.0}) for f in (400.0, 500.0, 600.0, 900.0)] == [3, 3, 5, 5]
+
+
+@pytest.mark.parametrize(("dba", "at_hz"), [(45.0, None), (55.0, 500)])
+def test_a_room_is_too_loud_where_nothing_soft_could_be_asked(
+    dba: float, at_hz: int | None
+) -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(room_of(dba))
+    found = too_loud(room.floors_db_hl(BY_AIR), 40.0)
+    assert (found and dict(found.parts)["frequency_hz"]) == at_hz
+
+
+def run(*told: events.Event, level_db_hl: float = 0.0) -> tuple[SessionResult, SimulatedTest]:
+    """Test one ear in an office of 40 dBA, which is told or not."""
+    noise = noise_db_hl(OFFICE.levels_db_spl, SUPRA_AURAL, BY_AIR)
+    heard_from = [10.0 * math.log10(10.0 ** (0.1 * level_db_hl) + 10.0 ** (0.1 * n)) for n in noise]
+    ear = Audiogram(tuple(map(float, BANDS_HZ)), tuple(heard_from))
+    test = HearingTest(Settings(ears="left", seed=3))
+    for event in told:
+        test.handle(0, event)
+    listener = SimulatedListener({"left": ear, "right": ear}, 2.0, seed=3)
+    simulated = SimulatedTest(test.settings, listener, test=test)
+    return simulated.run(), simulated
+
+
+def test_in_a_room_that_was_told_no_threshold_is_told_that_its_noise_made() -> None:
+    (unaware, _), (aware, simulated) = run(), run(OFFICE)
+    (before,), (ear,) = unaware.ears, aware.ears
+    told = {each.frequency_hz: each for each in before.thresholds}
+    assert (told[500].threshold_db_hl or 0.0) > 8.0  # of an ear with 0 dB HL
+    found = {each.frequency_hz: each for each in ear.thresholds}
+    assert (found[500].mark, found[500].limit_db_hl) == (Outcome.HEARS_ALL, 19.0)
+    assert found[4000].mark == Outcome.MEASURED
+    tones = [each.presentation for each in simulated.test.ears[Route("left")].observations]
+    levels = simulated.test.ears[Route("left")].levels
+    assert all(t.level_db_hl >= levels.floor_db_hl(t.frequency_hz) for t in tones if t.is_asked)
+    assert "room: 40 dBA (office)" in map(say, aware.remarks)
+    assert any("no softer tones than" in say(each) for each in aware.remarks)
+
+
+def test_a_floor_rises_while_an_ear_is_tested_and_does_not_fall() -> None:
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.hear_room({500: 20.0, 1000: 5.0})
+    levels.hear_room({500: 10.0, 1000: 5.0})  # nothing was presented: the later word holds
+    assert levels.floors_db_hl((500, 1000)) == [10.0, 5.0]
+    levels.note_tone(levels.tone(Purpose.FAMILIARISE, 1000.0, 40.0))
+    levels.hear_room({500: 0.0, 1000: 12.0})
+    assert levels.floors_db_hl((500, 1000)) == [10.0, 12.0]
+
+
+def test_no_tone_is_louder_than_its_limit_in_any_room() -> None:
+    levels = Levels(Route("left"), Settings(), lambda _route, _frequency_hz: 30.0)
+    levels.hear_room({500: 45.0})
+    assert levels.tone(Purpose.MEASURE, 500.0, 0.0).level_db_hl == 30.0
+    assert levels.is_out_of_reach(500.0)
