@@ -110,9 +110,11 @@ def left_out_of(ear: EarTest) -> set[float]:
     seen = set[float]()
 
     class Seeing(Objective):
-        def choose(self, estimator: Any, allowed: Any = None, excluded_hz: Any = ()) -> Stimulus:
+        def choose(
+            self, estimator: Any, allowed: Any = None, excluded_hz: Any = (), *floors: Any
+        ) -> Stimulus:
             seen.update(excluded_hz)
-            return super().choose(estimator, allowed, excluded_hz)
+            return super().choose(estimator, allowed, excluded_hz, *floors)
 
     MostInformative().presentation(ear, Seeing())
     return seen

@@ -121,7 +121,7 @@ def test_what_ends_an_ear_whose_bands_are_wide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Of so many tones, all heard, none, or one and not another; the next answer tells `bits`."""
-    monkeypatch.setattr(Objective, "choose", lambda *_: Stimulus(1000.0, 40.0, bits))
+    monkeypatch.setattr(Objective, "choose", lambda *_, **__: Stimulus(1000.0, 40.0, bits))
     # No more than there are beside the retest's.
     values = {"conduct": "clinical", "tones_max": 20, "tones_min": 1 if tones < 14 else 20}
     settings = Settings.from_record({**values, "stop_information_bits": least_bits})

@@ -535,6 +535,8 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
        lambda e, v=v: e.observe_silence(v)) for v in (1, 0, None, "yes", 1.0)),
     *(("level_max_db_hl", v, "allowed is -10 to inf",
        lambda e, v=v: e.next_stimulus(v)) for v in (-10.1, NAN, "40", True)),
+    *(("level_min_db_hl", v, "allowed is -inf to inf",
+       lambda e, v=v: e.next_stimulus(level_min_db_hl=v)) for v in (NAN, "40", True)),
     *(("exclude_hz", v, "allowed is a collection of numbers from 20 to 20000",
        lambda e, v=v: e.next_stimulus(exclude_hz=v)) for v in (1000.0, None, "1000")),
     *(("exclude_hz", v, "allowed is 20 to 20000",

@@ -61,7 +61,8 @@ def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
         ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
         (
             "tones_max = 30\n",
-            "'tones_max' is not a known table; known are card, console, device, journal, test",
+            "'tones_max' is not a known table; known are card, console, device, journal, room, "
+            "test",
         ),
         ("test = 3\n", "'test' is 3; it has to be a table, [test]"),
         ("[[test]]\n", "'test' is [{}]; it has to be a table, [test]"),

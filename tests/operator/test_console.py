@@ -424,6 +424,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     assert json.loads(result).keys() == {
         *result_of(two_ears),
         "grade",
+        "room",
         "threshold_convention",
         *beside,
     }

@@ -24,6 +24,7 @@ from firmware_py.terms import events
 from firmware_py.terms.outcomes import UNSURE, WITH_NUMBERS, Outcome, Purpose
 from firmware_py.terms.randomness import uniform
 from firmware_py.terms.reasons import Code, as_json
+from firmware_py.terms.room import room_of
 from firmware_py.terms.route import LEFT, RIGHT
 from firmware_py.terms.settings import CONDUCTS, STEP_UP_MAX_DB, Settings
 from firmware_py.terms.tells import Tell
@@ -284,6 +285,7 @@ EVERY_EVENT = (
     events.ButtonPressed(0), events.ButtonPressed(1_000_000), events.ButtonPressed(2**62),
     events.ButtonPressed(0, 2), events.ButtonPressed(1_000_000, 2), events.ButtonReleased(1, 2),
     events.BoardTime(0), events.BoardTime(2**62), events.ToneStarted(1, 5),
+    room_of(45.0), events.RoomHeard(room_of(60.0).levels_db_spl),
     events.ToneStarted(2, 5), events.ToneEnded(1, 9, False), events.ToneEnded(1, 9, True),
 )  # fmt: skip
 

@@ -24,7 +24,8 @@ from firmware_py.sessions.session_record import BoardMark, SessionHeader, Sessio
 from firmware_py.terms import events
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import TEXTS as TEXTS_OF_OTHERS
-from firmware_py.terms.reasons import Code, Reason, reason
+from firmware_py.terms.reasons import WORDS, Code, Reason, reason
+from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.settings import Settings
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.calibration.calibrations import MADE, on_file
@@ -59,8 +60,11 @@ KINDS_OF: Final = {"test": events.Event.KINDS, "tuning": AidEvent.KINDS}
 ANYTHING: Final[dict[Any, st.SearchStrategy[Any]]] = {
     bool: st.booleans() | st.none(),
     int: st.integers() | st.sampled_from((0, 1, 2, US_MAX, US_MAX + 1, 10**30)),
-    str: TEXTS | st.sampled_from((*events.HEARERS, *events.NAMED, *Answer)),
+    str: TEXTS | st.sampled_from((*events.HEARERS, *events.NAMED, *Answer, "office")),
+    float: st.floats(),
+    events.RoomLevels: st.lists(st.floats(), max_size=12).map(tuple),
 }
+DB: Final = st.sampled_from((-20.0, 0.0, 31.5, 140.0))
 LONG: Final = TEXTS | st.sampled_from(("\U0001f9bb" * 5000, "\x1b" * 5000, "a" * 501))
 SIGNS: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)  # of the wire
 SERIALS: Final = st.text(SIGNS, min_size=1, max_size=SERIAL_CHARACTERS_MAX)
@@ -69,6 +73,10 @@ TELLABLE: Final[dict[str, st.SearchStrategy[Any]]] = {
     "by": st.sampled_from(events.HEARERS),
     "named": st.sampled_from(events.NAMED),
     "answer": st.sampled_from(Answer),
+    "levels_db_spl": st.tuples(*[DB] * len(BY_AIR.calibrated_hz)),
+    "dba": DB,
+    "uncertainty_db": DB,
+    "spectrum": st.sampled_from(WORDS["spectrum"]),
     "button": st.sampled_from((events.HEARD_BUTTON, events.UNSURE_BUTTON)),
     "count": st.sampled_from((1, SEQUENCE_MAX)),
 }
