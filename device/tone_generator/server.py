@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from device.tone_generator.sounding import Output, Values
+    from device.tone_generator.sounding import Microphone, Output, Values
 
     Pairs = tuple[tuple[str, str | int], ...]
 
@@ -76,7 +76,7 @@ class ToneGenerator:
     is one, whatever is asked for. `boot` is the number of this start of the board, 0 to 2**32 - 1,
     and `serial` the board's for ever, 1 to 32 characters. `name` is what kind of board it is; with
     its version it has at most 6 characters, or the answer to hello is too long. Tone and noise end
-    when no frame came for `host_silence_us`.
+    when no frame came for `host_silence_us`. `microphone` hears the room, where there is one.
     """
 
     outbox_type = Outbox
@@ -89,11 +89,12 @@ class ToneGenerator:
         serial: str,
         name: str = BOARD_NAME,
         host_silence_us: int = HOST_SILENCE_US,
+        microphone: "Microphone | None" = None,
     ) -> None:
         if len(name) + len(BOARD_VERSION) > NAME_AND_VERSION_CHARACTERS_MAX:
             raise ValueError(f"name {name!r} is too long for the answer to hello")
         self.outbox = self.outbox_type()
-        self.sounds = Sounding(output, self.outbox)
+        self.sounds = Sounding(output, self.outbox, microphone)
         self.limits_dbfs = limits_dbfs
         self.boot = f"{boot:08x}"
         self._serial = serial
@@ -237,6 +238,7 @@ class ToneGenerator:
             "press_ends": 1,
             "transducers": self.sounds.transducers,
             "in_noise": 1 if self.sounds.has_noise else 0,
+            "room": 0 if self.sounds.microphone is None else 1,
         }
 
     def _play(self, values: "Values") -> "Values":
@@ -266,7 +268,9 @@ class ToneGenerator:
             raise RefusedError("limit")
 
     def _ping(self, _values: "Values") -> "Values":
-        return {"event": self.outbox.newest_event, "us": self._told_us}
+        microphone = self.sounds.microphone
+        room = () if microphone is None else microphone.newest()
+        return {"event": self.outbox.newest_event, "us": self._told_us, "room": room}
 
     def _acknowledge(self, values: "Values") -> "Values":
         self._check_event("event", values)

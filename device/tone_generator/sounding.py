@@ -38,6 +38,15 @@ if TYPE_CHECKING:
         def unmask(self) -> None:
             """Fade it."""
 
+    class Microphone(Protocol):
+        """What hears the room: levels of `ROOM_BANDS_HZ`, dB SPL; () where nothing was measured."""
+
+        def take(self) -> tuple[float, ...]:
+            """Return the mean of what was heard while nothing sounded, since this was asked."""
+
+        def newest(self) -> tuple[float, ...]:
+            """Return the mean of the last half second, whatever sounded."""
+
 
 EARPHONES = 1  # `transducers` of an output that has nothing else
 
@@ -54,12 +63,16 @@ class Sounding:
     """One tone and one noise at a time; when a tone began or ended is told.
 
     `tone_id` is that of the last tone that was accepted. `noise_ear` is -1 where none plays, and
-    `noise_lost` says that it ended by itself, and the host may not know.
+    `noise_lost` says that it ended by itself, and the host may not know. `microphone` is None where
+    the board has none.
     """
 
-    def __init__(self, output: "Output", outbox: "Outbox") -> None:
+    def __init__(
+        self, output: "Output", outbox: "Outbox", microphone: "Microphone | None" = None
+    ) -> None:
         self._output = output
         self._outbox = outbox
+        self.microphone = microphone
         self.tone_id = NO_TONE
         self._tone_ear = 0
         self._press_us = self._press_buttons = 0  # which press ends the tone; 0: of no button
@@ -154,4 +167,6 @@ class Sounding:
         self._outbox.put_event("tone-on", {"id": self.tone_id, "us": at_us})
 
     def _tell_off(self, at_us: int, cut: int) -> None:
-        self._outbox.put_event("tone-off", {"id": self.tone_id, "us": at_us, "cut": cut})
+        room = () if self.microphone is None else self.microphone.take()
+        values = {"id": self.tone_id, "us": at_us, "cut": cut, "room": room}
+        self._outbox.put_event("tone-off", values)

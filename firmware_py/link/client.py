@@ -60,8 +60,9 @@ class Client:
     """The host's side of the wire.
 
     `nonce` returns a new `HEX8` for every conversation. `press_ends`: the board itself ends a tone
-    at a press. `transducers` has a bit for each. All that happened before `told_until_us` of the
-    board's time was told in this conversation.
+    at a press. `transducers` has a bit for each. `hears_room`: it has a microphone for the noise of
+    the room. All that happened before `told_until_us` of the board's time was told in this
+    conversation.
     """
 
     def __init__(self, nonce: Callable[[], str], board_speed: float = 1.0) -> None:
@@ -75,6 +76,7 @@ class Client:
         self.connected = False
         self.can_mask = self.press_ends = self._in_noise = False
         self.transducers = EARPHONES_ONLY
+        self.hears_room = False
         self.counters = Counters()
 
     def remember(self, boot: str, last_event: int, latest_us: int = 0) -> None:
@@ -109,7 +111,7 @@ class Client:
         self._send("hello", {"wire": WIRE_VERSION, "host": self._nonce()}, now_us)
 
     def disconnect(self) -> None:
-        self.connected = self.press_ends = False
+        self.connected = self.press_ends = self.hears_room = False
         self._time_wanted = False
         self.told_until_us = 0
         self._commands.clear()
@@ -250,16 +252,18 @@ class Client:
                 self.press_ends = answer["press_ends"] == 1
                 self.transducers = answer["transducers"]
                 self._in_noise = answer["in_noise"] == 1
+                self.hears_room = answer["room"] == 1
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
                 return self._take_greeting(can_mask=self._in_noise)
             case "ping":
-                return self._take_ping(answer["event"], answer["us"], command, now_us)
+                return self._take_ping(answer, command, now_us)
             case "events":
                 self._board.asks += 1
         return []
 
-    def _take_ping(self, newest: int, us: int, ping: Command, now_us: int) -> list[Notice]:
+    def _take_ping(self, answer: dict[str, Any], ping: Command, now_us: int) -> list[Notice]:
+        newest, us = answer["event"], answer["us"]
         if newest < ping.told:
             raise BoardError(f"its newest event is {newest}, and it had told {ping.told} before")
         self._board.clock.bound(us, ping.asked_us, now_us)
@@ -270,7 +274,7 @@ class Client:
             return []
         notices = self._count(self._board.pass_over(newest))
         self.told_until_us = self._board.clock.note_ping(us, ping.asked_us)
-        told = [TimeTold(us)] if self._time_wanted else []
+        told = [TimeTold(us, answer["room"])] if self._time_wanted else []
         self._time_wanted = False
         return [*notices, *told]
 

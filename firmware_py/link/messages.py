@@ -26,7 +26,12 @@ US_MAX = 2**63 - 1  # of the board's time: it never comes to that
 EVENTS_KEPT_MAX = 64  # unacknowledged ones, by the board: some 15 trials of four events
 HOST_SILENCE_US = 1000000  # without a frame from the host: then a board falls silent by itself
 
+ROOM_BANDS_HZ = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
+ROOM_STEPS_PER_DB = 2
+ROOM_CLIPPED = 255  # stands for a level that is too high to be measured
+
 TEXT, HEX, CHOICE, WHOLE, DECIMAL = "text", "hex", "choice", "whole", "decimal"
+LEVELS = "levels"
 
 
 class FieldError(ValueError):
@@ -42,8 +47,9 @@ class Field:
 
     `symbol` stands for its value on the page. `low` and `high` are of a number, or of how many
     characters a text has; None: there is no highest. `choices` are those of a choice, whose value
-    is its place; of a text what is not allowed. With a `default` it may be missing, and is never
-    written with that value. It may be at most half of the field `half_of`.
+    is its place; of a text what is not allowed. Levels are third octaves of the room's noise, dB
+    SPL, infinite where they were too high to be measured. With a `default` it may be missing, and
+    is never written with that value. It may be at most half of the field `half_of`.
     """
 
     def __init__(
@@ -54,7 +60,7 @@ class Field:
         low: float = 0,
         high: "float | None" = None,
         choices: "tuple[str, ...]" = (),
-        default: "int | None" = None,
+        default: "int | tuple[float, ...] | None" = None,
         half_of: str = "",
     ) -> None:
         self.key = key
@@ -77,18 +83,33 @@ class Field:
         size = len(text) if value is text else value
         if size < self.low or (self.high is not None and size > self.high) or text in self.choices:
             raise FieldError(self.key)
-        if self.kind == HEX:
+        if self.kind in (HEX, LEVELS):
             for character in text:
                 if character not in "0123456789abcdef":
                     raise FieldError(self.key)
-        return value
+        return _read_levels(text) if self.kind == LEVELS else value
 
     def write(self, value: "Any") -> "str | int":
         if self.kind == CHOICE:
             value = self.choices[value]
         elif self.kind == DECIMAL:
             value = decimal(value)
+        elif self.kind == LEVELS:
+            value = "".join([_write_level(level) for level in value])
         return value  # type: ignore[no-any-return]
+
+
+def _read_levels(text: str) -> "tuple[float, ...]":
+    steps = [int(text[at : at + 2], 16) for at in range(0, len(text), 2)]
+    clipped = float("inf")
+    return tuple([clipped if n == ROOM_CLIPPED else n / ROOM_STEPS_PER_DB for n in steps])
+
+
+def _write_level(level_db_spl: float) -> str:
+    highest = ROOM_CLIPPED / ROOM_STEPS_PER_DB
+    # What is not a number was not measured.
+    low_db = max(level_db_spl, 0.0) if level_db_spl < highest else highest
+    return f"{round(ROOM_STEPS_PER_DB * low_db):02x}"
 
 
 _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))
@@ -100,6 +121,7 @@ _EVENT = Field("event", "N", WHOLE, 0, SEQUENCE_MAX)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))
 _US = Field("us", "T", WHOLE, 0, US_MAX)
 _BUTTON = Field("button", "B", WHOLE, 1, 2, default=1)
+_ROOM = Field("room", "HEX22", LEVELS, 2 * len(ROOM_BANDS_HZ), 2 * len(ROOM_BANDS_HZ), default=())
 WIRE = Field("wire", str(WIRE_VERSION), WHOLE, 0, 999999)
 
 # Every command: the fields of the command, and those of its answer `ok`.
@@ -123,6 +145,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             # A bit for each, by its `via`; of a board that does not tell the earphone only.
             Field("transducers", "B", WHOLE, 0, TRANSDUCER_BITS_MAX, default=EARPHONES_ONLY),
             Field("in_noise", "1", WHOLE, 0, 1, default=0),
+            Field("room", "1", WHOLE, 0, 1, default=0),
         ),
     ),
     "tone": (
@@ -143,7 +166,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
         (),
     ),
     "stop": ((), ()),
-    "ping": ((), (_EVENT, _US)),
+    "ping": ((), (_EVENT, _US, _ROOM)),
     "ack": ((_EVENT,), ()),
     "events": (
         (Field("after", "N", WHOLE, 0, SEQUENCE_MAX),),
@@ -155,7 +178,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
 
 EVENTS: "dict[str, tuple[Field, ...]]" = {
     "tone-on": (_ID, _US),
-    "tone-off": (_ID, _US, Field("cut", "0|1", CHOICE, choices=("0", "1"))),
+    "tone-off": (_ID, _US, Field("cut", "0|1", CHOICE, choices=("0", "1")), _ROOM),
     "button-down": (_US, _BUTTON),
     "button-up": (_US, _BUTTON),
 }

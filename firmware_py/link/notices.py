@@ -48,12 +48,17 @@ class ToneStarted:
 
 @dataclass(frozen=True)
 class ToneEnded:
-    """The board ended a tone at `at_us` of its own time; `cut`: before its end."""
+    """The board ended a tone at `at_us` of its own time; `cut`: before its end.
+
+    `room_db_spl` is the noise of the room around it and between its pulses, in the third octaves
+    `ROOM_BANDS_HZ`; infinite where the microphone was overdriven, none where nothing was measured.
+    """
 
     event: int
     tone_id: str
     at_us: int
     cut: bool
+    room_db_spl: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,13 @@ class Missed:
 
 @dataclass(frozen=True)
 class TimeTold:
-    """The board's time, microseconds; everything that happened there before it has been told."""
+    """The board's time, microseconds; everything that happened there before it has been told.
+
+    `room_db_spl` is what the microphone heard in the half second before, tones as well.
+    """
 
     us: int
+    room_db_spl: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

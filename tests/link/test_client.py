@@ -150,7 +150,13 @@ class OldServer(ToneGenerator):
         super().receive(data, now_us, told_us)
 
     def _identify(self, _values: dict[str, Any]) -> dict[str, Any]:
-        return {"serial": "of-old", "press_ends": 0, "transducers": EARPHONES, "in_noise": 0}
+        return {
+            "serial": "of-old",
+            "press_ends": 0,
+            "transducers": EARPHONES,
+            "in_noise": 0,
+            "room": 0,
+        }
 
 
 class OldBoard(SimulatedBoard):

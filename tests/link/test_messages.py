@@ -1,5 +1,6 @@
 """The messages: the page has them as they are declared, and each fits its frame."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from firmware_py.link.messages import (
     ERRORS,
     EVENTS,
     HEX,
+    LEVELS,
+    ROOM_BANDS_HZ,
     TEXT,
     Field,
     FieldError,
     read,
     write,
 )
+from firmware_py.terms.route import BY_AIR
 
 PAGE = Path(firmware_py.link.__path__[0], "README.md").read_text()
 
@@ -37,6 +41,8 @@ def form(verb: str, fields: tuple[Field, ...]) -> str:
 def values(field: Field) -> str:
     if field.kind == HEX:
         return "eight lower-case hex digits"
+    if field.kind == LEVELS:
+        return f"{field.high} lower-case hex digits; may be missing"
     if field.kind == CHOICE:
         return " or ".join(f"`{choice}`" for choice in field.choices)
     if field.kind == TEXT:
@@ -48,6 +54,11 @@ def values(field: Field) -> str:
     half = f", at most half of `{field.half_of}`" if field.half_of else ""
     missing = "" if field.default is None else f"; {field.default} where it is missing"
     return f"{field.kind}, {field.low:g} to {high}{half}{missing}"
+
+
+def named(verb: str, field: Field) -> str:
+    """Return how the page names a field: with its message where others have another such field."""
+    return f"`{field.key}`" + f" of `{verb}`" * (field.key in ("dbfs", "room"))
 
 
 def rows(header: str) -> list[list[str]]:
@@ -71,10 +82,9 @@ def test_the_page_has_every_field_and_its_range() -> None:
     declared: dict[str, str] = {}
     for verb, (asked, told) in COMMANDS.items():
         for field in (*asked, *told):
-            key = f"`{field.key}`" + f" of `{verb}`" * (field.key == "dbfs")
-            declared.setdefault(key, values(field))
-    for fields in EVENTS.values():
-        declared |= {f"`{f.key}`": values(f) for f in fields if f"`{f.key}`" not in declared}
+            declared.setdefault(named(verb, field), values(field))
+    for verb, fields in EVENTS.items():
+        declared = {named(verb, field): values(field) for field in fields} | declared
     page = [(key, value) for key, value in rows("| field | value | |")]
     assert dict(page) == declared
     assert len(page) == len(declared)
@@ -105,6 +115,8 @@ def test_the_longest_event_fits_its_frame(verb: str) -> None:
 
 
 def longest_value(field: Field) -> Any:
+    if field.kind == LEVELS:
+        return (math.inf,) * len(ROOM_BANDS_HZ)
     if field.kind in (TEXT, HEX):
         return "0" * int(field.high or 0)
     if field.kind == CHOICE:
@@ -136,6 +148,33 @@ def test_no_event_has_a_number_that_no_frame_can_have(event: int) -> None:
     """Nor are so many missed: that is recorded, and read again."""
     with pytest.raises(FieldError, match="event"):
         read(COMMANDS["ping"][1], {"event": str(event), "us": "5"})
+
+
+OFF = {"id": "1-1", "us": "5", "cut": "0"}
+
+
+def test_the_levels_of_a_room_are_half_decibels() -> None:
+    fields = EVENTS["tone-off"]
+    told = (0.0, 126.9, *[20.26] * 7, -3.0, math.inf)
+    given = dict(write(fields, {"id": "1-1", "us": 5, "cut": 0, "room": told}))
+    assert given["room"] == "00fe" + "29" * 7 + "00ff"
+
+    values_read = read(fields, {**OFF, "room": str(given["room"])})
+    assert values_read["room"] == (0.0, 127.0, *[20.5] * 7, 0.0, math.inf)
+    assert tuple(map(float, ROOM_BANDS_HZ)) == BY_AIR.calibrated_hz
+
+
+def test_levels_that_were_not_measured_are_not_written() -> None:
+    fields = EVENTS["tone-off"]
+    assert "room" not in dict(write(fields, {"id": "1-1", "us": 5, "cut": 0, "room": ()}))
+    assert read(fields, OFF)["room"] == ()
+
+
+@pytest.mark.parametrize("text", ["00" * 10, "00" * 12, "00" * 10 + "0", "FF" * 11, "0x" * 11])
+def test_other_levels_than_eleven_in_hex_are_refused(text: str) -> None:
+    with pytest.raises(FieldError) as wrong:
+        read(EVENTS["tone-off"], {**OFF, "room": text})
+    assert wrong.value.key == "room"
 
 
 def test_a_field_that_is_not_known_may_be_passed_over() -> None:
