@@ -117,6 +117,15 @@ class I2SOutput:
     def attend(self, there: bool) -> None:
         self._voices.constant.wanted = there
 
+    @property
+    def masks(self) -> bool:
+        return self._voices.masks
+
+    @property
+    def silent_ms(self) -> int:
+        """Return for how long there has been neither pulse nor noise in what was computed."""
+        return self._voices.silent_frames * self._frame_ns // 1000000
+
     def advance(self, ticks: int, now_us: int) -> None:
         """Tell what has come out of the queue by now, and have the DAC muted or not.
 

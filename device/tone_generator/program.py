@@ -100,12 +100,22 @@ class Board:
         if "smps" in kept.pins:
             machine.Pin(kept.pins["smps"], machine.Pin.OUT, value=1)
         boot = settings.next_boot()  # before there is sound: a flash that is written stops all else
-        self.output: Any = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
+        output: Any = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
+        self.output = output
+        self._microphone: Any = None
+        if kept.has_microphone:
+            # Loaded where it is needed: a board without one starts sooner, and has more memory.
+            from device.tone_generator.microphone import Microphone
+
+            full_scale_db_spl = kept.microphone_full_scale_db_spl
+            self._microphone = Microphone(output, kept.pins, full_scale_db_spl)
         if kept.has_vibrator:
             self.output = SwitchedOutput(self.output, kept.pins)
         self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
         serial = binascii.hexlify(machine.unique_id()).decode()
-        self.server = ToneGenerator(self.output, kept.limits_dbfs, boot, serial)
+        self.server = ToneGenerator(
+            self.output, kept.limits_dbfs, boot, serial, microphone=self._microphone
+        )
         self.clock = Clock()
         self.port = port
 
@@ -129,6 +139,12 @@ class Board:
         self.output.attend(has_host(self.server, self.clock.now_us))
         self._send()
         return True
+
+    def mute(self) -> None:
+        """Let nothing run by itself any more: the REPL, or a restart, comes next."""
+        if self._microphone is not None:
+            self._microphone.mute()
+        self.output.mute()
 
     def _advance_output(self) -> None:
         # Has the output do what is due by now.
@@ -189,9 +205,9 @@ def run() -> None:
         while board.turn():
             watchdog.feed()
     except BaseException as error:
-        board.output.mute()
+        board.mute()
         sys.print_exception(error)  # type: ignore[attr-defined]  # MicroPython's
         machine.reset()
-    board.output.mute()
+    board.mute()
     machine.mem32[_WATCHDOG_CLEAR] = _WATCHDOG_ENABLE
     micropython.kbd_intr(CONTROL_C)

@@ -28,9 +28,18 @@ OPTIONAL_PINS = (
     # Of the switches that lead a channel to the bone vibrator while they are high: both, or none.
     "bone_left",
     "bone_right",
+    # Of the microphone: all three, or none.
+    "mic_bck",
+    "mic_ws",  # has to be the one after mic_bck
+    "mic_data",
 )
 BONE_PINS = ("bone_left", "bone_right")
+MICROPHONE_PINS = ("mic_bck", "mic_ws", "mic_data")
+CALIBRATOR_DB_SPL = 94.0  # 1 Pa: the level of which data sheets tell the sensitivity
+MICROPHONE_DBFS = -26.0  # of an ICS-43434
+CORRECTION_DB_MAX = 20.0
 _KEYS = ("output", "limit_dbfs_left", "limit_dbfs_right", "limit_dbfs_bone", "pins")
+_MICROPHONE_KEYS = ("microphone_dbfs", "microphone_correction_db")
 
 
 class SettingsError(ValueError):
@@ -42,14 +51,16 @@ class Settings:
 
     They are ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to
     0), with `BONE_PINS` ``limit_dbfs_bone``, and perhaps ``pins`` that differ from `DEFAULT_PINS`,
-    or are `OPTIONAL_PINS`.
+    or are `OPTIONAL_PINS`. With `MICROPHONE_PINS` there may be ``microphone_dbfs``, what the
+    microphone gives at `CALIBRATOR_DB_SPL` (-80 to 0), and ``microphone_correction_db``, what this
+    board's levels are too low by (-20 to 20).
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
         if not isinstance(given, dict):
             raise SettingsError(f"settings are {given!r}, wanted is an object")
         for key in given:
-            if key not in _KEYS:
+            if key not in _KEYS and key not in _MICROPHONE_KEYS:
                 raise SettingsError(f"setting {key!r} is not known")
         self.output = given.get("output")
         if self.output not in OUTPUTS:
@@ -72,10 +83,15 @@ class Settings:
             self.pins[name] = number
         self._check_driven()
         self._take_vibrator(given)
+        self._take_microphone(given)
 
     @property
     def has_vibrator(self) -> bool:
         return BONE_PINS[0] in self.pins
+
+    @property
+    def has_microphone(self) -> bool:
+        return MICROPHONE_PINS[0] in self.pins
 
     def _take_vibrator(self, given: "dict[str, object]") -> None:
         # It has switches for both channels, and a limit, or there is none.
@@ -86,6 +102,26 @@ class Settings:
             self.limits_dbfs += (_limit(given, "limit_dbfs_bone"),)
         elif "limit_dbfs_bone" in given:
             raise SettingsError(f"limit_dbfs_bone is given without the pins {BONE_PINS}")
+
+    def _take_microphone(self, given: "dict[str, object]") -> None:
+        wired = [name for name in MICROPHONE_PINS if name in self.pins]
+        if wired and len(wired) < len(MICROPHONE_PINS):
+            raise SettingsError(f"pins {wired!r} are given alone, wanted are {MICROPHONE_PINS}")
+        if wired and self.pins["mic_ws"] != self.pins["mic_bck"] + 1:
+            raise SettingsError(
+                f"pin 'mic_ws' is {self.pins['mic_ws']}, wanted is the one after 'mic_bck', "
+                f"{self.pins['mic_bck'] + 1}"
+            )
+        if wired and self.output != OUTPUTS[0]:
+            raise SettingsError(f"output is {self.output!r}, with a microphone {OUTPUTS[0]!r}")
+        for key in _MICROPHONE_KEYS:
+            if key in given and not wired:
+                raise SettingsError(f"{key} is given without the pins {MICROPHONE_PINS}")
+        at_calibrator = _number(given, "microphone_dbfs", MICROPHONE_DBFS, -80.0, 0.0)
+        correction = _number(
+            given, "microphone_correction_db", 0.0, -CORRECTION_DB_MAX, CORRECTION_DB_MAX
+        )
+        self.microphone_full_scale_db_spl = CALIBRATOR_DB_SPL - at_calibrator + correction
 
     def _check_driven(self) -> None:
         # Two outputs on one pin, and a DAC would have no clock.
@@ -125,9 +161,16 @@ def next_boot(path: str = STARTS_FILE) -> int:
 
 
 def _limit(given: "dict[str, object]", key: str) -> float:
-    limit = given.get(key)
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
-        raise SettingsError(f"{key} is {limit!r}, wanted is a number of dBFS")
-    if not SILENT_DBFS <= limit <= 0.0:
-        raise SettingsError(f"{key} is {limit}, allowed are {SILENT_DBFS} to 0")
-    return float(limit)
+    return _number(given, key, None, SILENT_DBFS, 0.0)
+
+
+def _number(
+    given: "dict[str, object]", key: str, usual: "float | None", low: float, high: float
+) -> float:
+    number = given.get(key, usual)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        unit = "dBFS" if "dbfs" in key else "dB"
+        raise SettingsError(f"{key} is {number!r}, wanted is a number of {unit}")
+    if not low <= number <= high:
+        raise SettingsError(f"{key} is {number}, allowed are {low} to {high:g}")
+    return float(number)

@@ -13,7 +13,7 @@ import math
 from array import array
 
 try:
-    import micropython
+    import micropython as micropython  # noqa: PLC0414 - for whoever else has kernels
 except ImportError:  # a computer, which runs the kernels as they are
 
     class micropython:  # type: ignore[no-redef]  # noqa: N801 - it stands for the module

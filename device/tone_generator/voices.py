@@ -54,7 +54,8 @@ class Voices:
 
     Nothing begins before the constant is ready. Who knows whether it is wanted says it there.
     `began_frame` and `ended_frame` are where in the block of the last `fill` a tone began, or ended
-    that was not cut; -1: it did not.
+    that was not cut; -1: it did not. `silent_frames`: how many blocks' frames in a row had neither
+    pulse nor noise, at most `_LONG`.
     """
 
     def __init__(self, rate_hz: float) -> None:
@@ -66,6 +67,7 @@ class Voices:
         self._holds = -1  # all of it, if it is not -1
         self._wanted = False  # the tone that plays has not been cut
         self.began_frame = self.ended_frame = -1
+        self.silent_frames = 0
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
@@ -82,6 +84,10 @@ class Voices:
 
     def unmask(self) -> None:
         self._noise.cut()
+
+    @property
+    def masks(self) -> bool:
+        return self._noise.channel >= 0
 
     def fill(self, block: "array[int]", frames: int) -> None:
         """Write the next block. Nothing is allocated here."""
@@ -100,6 +106,10 @@ class Voices:
         self.ended_frame = tone.ended_frame if self._wanted else -1
         if noise.fill(block, frames) or sounds:
             self._holds = -1
+        if tone.sounded or noise.sounded:
+            self.silent_frames = 0
+        elif self.silent_frames < _LONG:
+            self.silent_frames += frames
 
 
 class Wave:
@@ -126,7 +136,8 @@ class Voice:
     `start` and `cut` are called by the program, `fill` by the output. `following` is how many
     numbers say what is to be played next: channel, phase step, gain, shift, and what the kind of
     voice adds. `held`: do not begin yet, for something else still fades in that channel, or the
-    constant moves. `began_frame` and `ended_frame` are as of `Voices`.
+    constant moves. `began_frame` and `ended_frame` are as of `Voices`. `sounded`: the last block
+    has some of it, not only a gap between pulses.
     """
 
     def __init__(self, wave: Wave, rate_hz: float, following: int, cut_ms: int) -> None:
@@ -136,7 +147,7 @@ class Voice:
         self._cut_step = max(1, QUARTER // self._frames(cut_ms))
         self._waiting = False
         self._cut = False
-        self.held = False
+        self.held = self.sounded = False
         self._doing = _IDLE
         self._channel = self._left = 0
         self.began_frame = self.ended_frame = -1
@@ -169,6 +180,7 @@ class Voice:
         Nothing is allocated here.
         """
         self.began_frame = self.ended_frame = -1
+        self.sounded = False
         if self._cut:
             self._fall_silent()
         if self._doing == _IDLE:
@@ -184,6 +196,7 @@ class Voice:
                 count = frames - at
             if self._doing != _GAP:
                 self._wave.add(out, 2 * at + self._channel, count)
+                self.sounded = True
             at += count
             self._left -= count
             while self._left == 0 and self._doing != _IDLE:

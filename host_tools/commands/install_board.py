@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from device.tone_generator.settings import DEFAULT_PINS, OPTIONAL_PINS, OUTPUTS
+from device.tone_generator.settings import DEFAULT_PINS, MICROPHONE_DBFS, OPTIONAL_PINS, OUTPUTS
 from host_tools.devices.board_program import LIMIT_DBFS, install
 from host_tools.errors import HostError
 
@@ -42,6 +42,20 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "bone_right",
     )
     p.add_argument(
+        "--microphone-dbfs",
+        type=float,
+        metavar="DBFS",
+        help="what the microphone gives at 94 dB SPL; it has pins besides: mic_bck, mic_ws and "
+        f"mic_data (default of a new board: {MICROPHONE_DBFS:g}, an ICS-43434)",
+    )
+    p.add_argument(
+        "--microphone-correction",
+        type=float,
+        metavar="DB",
+        help="by how much this board's microphone reads too low, by a sound level meter beside it "
+        "(default of a new board: 0)",
+    )
+    p.add_argument(
         "--pin",
         action="append",
         default=[],
@@ -57,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         "limit_dbfs_left": arguments.limit_left,
         "limit_dbfs_right": arguments.limit_right,
         "limit_dbfs_bone": arguments.limit_bone,
+        "microphone_dbfs": arguments.microphone_dbfs,
+        "microphone_correction_db": arguments.microphone_correction,
         "pins": dict(_pin(word) for word in arguments.pin),
     }
     install(arguments.port, {name: each for name, each in given.items() if each is not None})

@@ -246,6 +246,38 @@ def test_control_c_gives_the_repl_when_nobody_talks(board: Bench) -> None:
     assert board.pico.watchdog_resets == 0
 
 
+# Blocks of a microphone, a noise of which one after the other is louder.
+BLOCKS_HEARD: Final = """
+from array import array
+from time import ticks_us, ticks_diff
+from device.tone_generator.room_levels import RoomLevels
+levels, block, seed = RoomLevels(120.0), array("i", [0] * 256), 1
+took_us = 0
+for number in range(12):
+    for i in range(256):
+        seed = (seed * 663608941 + 12345) & 0x3FFFFFFF
+        block[i] = (seed - 536870912) >> (14 - number)
+    start = ticks_us()
+    levels.hear(block, number > 2)
+    took_us = max(took_us, ticks_diff(ticks_us(), start))
+print([list(band) for band in levels._bands], [round(each, 1) for each in levels.newest()])
+print(took_us)
+"""
+BLOCK_HEARD_US: Final = 10_667
+
+
+@pytest.mark.thorough
+def test_it_measures_a_room_as_we_do_and_in_time(board: Bench) -> None:
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(BLOCKS_HEARD, {})
+    ours = printed.getvalue().splitlines()[0]
+
+    theirs, took_us = board.pico.execute(BLOCKS_HEARD, 60e6).splitlines()
+    print(f"a block of {BLOCK_HEARD_US} us is measured in {took_us} us at most")
+    assert theirs == ours
+    assert int(took_us) < 0.6 * BLOCK_HEARD_US
+
+
 # The program's own output with a driver that asks for its blocks one after the other: the emulator
 # has no I2S. A host greets, plays two pulses, and is gone.
 BLOCKS: Final = """

@@ -99,9 +99,12 @@ class PWM:
 
 
 class I2S:
-    """An I2S output that keeps what it was given; `turn` asks for the next block."""
+    """An I2S output that keeps what it was given; `turn` asks for the next block.
 
-    TX, STEREO = 1, 1
+    Or an input, which fills a block with what it hears in `turn`.
+    """
+
+    TX, RX, MONO, STEREO = 1, 0, 0, 1
     made: ClassVar[list["I2S"]] = []
 
     def __init__(self, number: int, **wiring: Any) -> None:
@@ -110,6 +113,8 @@ class I2S:
         self.handler: Callable[[I2S], None] | None = None
         self.open = True
         self.asked_us = FakeTime.us
+        self.hears: Callable[[int], list[int]] = lambda frames: [0] * frames
+        self._wanted: array[int] | None = None
         I2S.made.append(self)
 
     def irq(self, handler: Callable[["I2S"], None]) -> None:
@@ -120,8 +125,15 @@ class I2S:
         self.samples.extend(block)
         return 4 * len(block)
 
+    def readinto(self, block: "array[int]") -> int:
+        assert self.open
+        self._wanted = block
+        return 4 * len(block)
+
     def turn(self) -> None:
         assert self.handler is not None
+        if self._wanted is not None:
+            self._wanted[:] = array("i", self.hears(len(self._wanted)))
         self.asked_us = FakeTime.us
         self.handler(self)
 

@@ -14,6 +14,8 @@ from device.tone_generator.buttons import BOUNCING_US_MAX, QUIET_US, Button
 from device.tone_generator.constant import MOVE_MS, STEP
 from device.tone_generator.outputs import BLOCK_FRAMES, DAC_FADE_MS, QUEUE_BLOCKS
 from device.tone_generator.program import CONTROL_C, SERVICE_SILENCE_US, Board, Clock
+from device.tone_generator.room_levels import BLOCK_FRAMES as MICROPHONE_BLOCK_FRAMES
+from device.tone_generator.room_levels import MICROPHONE_RATE_HZ
 from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
 from device.tone_generator.synthesis import LEFT, RIGHT
 from firmware_py.link.board_start import BEHIND_US
@@ -34,7 +36,10 @@ from tests.device.tone_generator.sound import RATE_HZ, READY_US, as_frames, hear
 
 MS = 1000
 BLOCK_US = round(1e6 * BLOCK_FRAMES / RATE_HZ)
+MICROPHONE_BLOCK_US = round(1e6 * MICROPHONE_BLOCK_FRAMES / MICROPHONE_RATE_HZ)
 KEPT: dict[str, object] = {"output": "pwm", "limit_dbfs_left": 0, "limit_dbfs_right": -20}
+MICROPHONE_PINS = {"mic_bck": 18, "mic_ws": 19, "mic_data": 20}
+WITH_MICROPHONE: dict[str, object] = {"output": "i2s", "pins": MICROPHONE_PINS}
 TONE: dict[str, str | int] = {
     "id": "r1", "ear": "l", "hz": "1000.00", "dbfs": "-6.00",
     "on": 200, "off": 100, "n": 2, "rise": 25,
@@ -44,11 +49,19 @@ TONE: dict[str, str | int] = {
 def pass_time(us: int) -> None:
     """Let time pass, in which the I2S driver asks for its blocks."""
     end_us = FakeTime.us + us
-    for i2s in I2S.made:
-        while i2s.asked_us + BLOCK_US <= end_us:
-            FakeTime.us = i2s.asked_us + BLOCK_US
-            i2s.turn()
+    while I2S.made:
+        due_us, i2s = min(
+            ((each.asked_us + block_us(each), each) for each in I2S.made), key=lambda due: due[0]
+        )
+        if due_us > end_us:
+            break
+        FakeTime.us = due_us
+        i2s.turn()
     FakeTime.us = end_us
+
+
+def block_us(i2s: I2S) -> int:
+    return BLOCK_US if i2s.wiring["mode"] == I2S.TX else MICROPHONE_BLOCK_US
 
 
 class FakePort:
@@ -550,6 +563,13 @@ def test_settings_are_read(pins: dict[str, int], of_bone: dict[str, int]) -> Non
         ({"pins": {"bone_left": 14, "bone_right": 14}, "limit_dbfs_bone": 0}, "is 14, and so is"),
         ({"limit_dbfs_bone": -3}, "limit_dbfs_bone is given without the pins"),
         ({"output": "dac"}, "output is 'dac', allowed are"),
+        ({"pins": {"mic_bck": 18}}, r"pins \['mic_bck'\] are given alone, wanted are"),
+        ({"pins": {"mic_bck": 18, "mic_ws": 20, "mic_data": 21}}, "'mic_ws' is 20, wanted is the"),
+        ({"pins": MICROPHONE_PINS}, "output is 'pwm', with a microphone 'i2s'"),
+        ({"microphone_dbfs": -26}, "microphone_dbfs is given without the pins"),
+        ({**WITH_MICROPHONE, "microphone_dbfs": 1}, "microphone_dbfs is 1, allowed are -80.0 to 0"),
+        ({**WITH_MICROPHONE, "microphone_correction_db": "1"}, "wanted is a number of dB"),
+        ({**WITH_MICROPHONE, "microphone_correction_db": 21}, "allowed are -20.0 to 20"),
         ({"limit_dbfs_left": 1}, "limit_dbfs_left is 1, allowed are -160.0 to 0"),
         ({"limit_dbfs_left": "0"}, "limit_dbfs_left is '0', wanted is a number of dBFS"),
         ({"limit_dbfs_right": True}, "limit_dbfs_right is True, wanted is a number"),
