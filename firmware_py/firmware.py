@@ -97,7 +97,6 @@ class Firmware:
             data, client, clock, self._tell_of_test, calibration, configuration.resume_within_s,
             configuration.prior,
         )  # fmt: skip
-        self._runner.room = configuration.room
         self._system = system or CardSystem(None, data)
         buttons = ButtonWatch()
         self._watch = Watch(self._runner, client, buttons, clock)

@@ -87,7 +87,7 @@ class Instrument:
         self.results = results
         self.slot = ""  # of a card, in which the firmware's system is
         self.setting_desk = SettingDesk(configuration)
-        self.room_desk = RoomDesk(runner, self.setting_desk.settings)
+        self.room_desk = RoomDesk(configuration.room, runner, self.setting_desk.settings)
 
     # The device
 

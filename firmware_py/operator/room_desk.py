@@ -24,10 +24,13 @@ UNKNOWN: Final = "unknown"
 
 
 class RoomDesk:
-    """Keeps nothing: what is known of the room stands with the `runner` of the tests."""
+    """Tells the `runner` of the tests the room that is `configured`, and then what is told."""
 
-    def __init__(self, runner: Runner, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, configured: RoomTold | None, runner: Runner, settings: Callable[[], Settings]
+    ) -> None:
         self._runner, self._settings = runner, settings
+        runner.room = configured
         self._warned_of: RoomTold | None = None  # too loud a room, whose next test is begun
 
     def tell(self, level: str, spectrum: str | None, uncertainty_db: float | None) -> None:
@@ -46,7 +49,7 @@ class RoomDesk:
         floors = {str(r): f for r, f in self._floors().items()}
         loud = self._too_loud()
         return json.dumps(
-            {"room": as_json(told), "floors_db_hl": floors, "too_loud": loud and say(loud)}
+            {"room": as_json(told), "floors_db_hl": floors, "too_loud": loud and as_json(loud)}
         )
 
     def require_quiet(self) -> None:

@@ -26,6 +26,7 @@ from firmware_py.terms.reasons import Code, Reasons, reason
 from firmware_py.terms.settings import SettingError, Settings
 from firmware_py.terms.words import say
 
+CLIPPED_DB_SPL: Final = 127.5  # what is louder is told as this
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
 
@@ -186,7 +187,10 @@ class Runner(Driver[SessionHeader, HearingTest]):
                 self.feed(events.ButtonReleased(at_us, button), self._mark(event))
             case notices.ToneStarted(event, tone_id, at_us) if number := self._own(tone_id):
                 self.feed(events.ToneStarted(number, at_us), self._mark(event))
-            case notices.ToneEnded(event, tone_id, at_us, cut) if number := self._own(tone_id):
+            case notices.ToneEnded(event, tone_id, at_us, cut, room) if number := self._own(
+                tone_id
+            ):
+                self._hear_room(room)  # before what the end of its tone decides
                 self.feed(events.ToneEnded(number, at_us, cut), self._mark(event))
             case TimeTold(us):
                 self.feed(events.BoardTime(us))
@@ -203,6 +207,10 @@ class Runner(Driver[SessionHeader, HearingTest]):
                 self.feed(events.BoardLost.by(Code.EVENTS_LOST, count=count))
                 ready = events.BoardReady(False, self._can_mask, self._client.board)
                 self.feed(ready, self._mark(event))
+
+    def _hear_room(self, levels_db_spl: tuple[float, ...]) -> None:
+        if levels_db_spl:
+            self.feed(events.RoomHeard(tuple(min(x, CLIPPED_DB_SPL) for x in levels_db_spl)))
 
     # Outputs
 

@@ -7,6 +7,7 @@ import { at, fill, make, onClick, show, tell } from "./dom.js";
 import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
+import { loadRoom, tellRoom } from "./room.js";
 import { checkTyped, notAllowed } from "./trouble.js";
 import { dateAndTime, number, own, say, unitOf } from "./words.js";
 
@@ -77,6 +78,7 @@ export class Preparation {
   async load(person = null, last = null) {
     this.#settings = JSON.parse(await device.ask("SETT?"));
     this.#configured = JSON.parse(await device.ask("SETT:CONF?"));
+    await loadRoom();
     if (person) {
       fillPerson(person);
       this.#isNamed = last === null || Boolean(last.identifier);
@@ -164,6 +166,7 @@ export class Preparation {
     for (const [name, value] of this.#changes()) {
       await device.askOperator("SETT", { name, value });
     }
+    await tellRoom();
     await device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
     const begun = JSON.parse(await device.ask("SESS:IDEN?"));

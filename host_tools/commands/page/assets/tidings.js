@@ -42,6 +42,7 @@ export function tidingsTo(follower, tone, tuning) {
         selfTest().then(() => follower.refresh()).catch(problem);
       }
     },
+    room: ({ why }) => note(() => say(why)),
     resumed: ({ tones }) => note(() => say("resumed", { tones })),
   };
   return ({ what, about }, line) => {
