@@ -15,6 +15,7 @@ from device.simulator.earphones import look_after_ears
 from device.simulator.hand import Hand
 from device.simulator.listener import EARS, START, Ear, Listener, Noise, tone_by
 from device.simulator.operator import NOBODY, Operator
+from device.simulator.room_around import QUIET, RoomAround
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events
@@ -74,10 +75,13 @@ class Board:
     `noise`: what it was told to play, until it was told to end it.
     """
 
-    def __init__(self, listener: Listener, clock: BoardClock, wire_us: int) -> None:
+    def __init__(
+        self, listener: Listener, clock: BoardClock, wire_us: int, room: RoomAround
+    ) -> None:
         self.listener = listener
         self.clock = clock
         self.wire_us = wire_us
+        self._room = room
         self.noise: events.Mask | None = None
         self._hand = self._hand_since(0)
         self._sounding: _Sounding | None = None
@@ -127,7 +131,9 @@ class Board:
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
         sound = play.frequency_hz, play.level_db_hl
-        press = self.listener.answer(tone_by(play.route, str(play.number), sound, noise))
+        room_db_hl = self._room.masking_db_hl(play.route, play.frequency_hz, (onset_us, end_us))
+        tone = tone_by(play.route, str(play.number), sound, noise, room_db_hl)
+        press = self.listener.answer(tone)
         self._hand.tone_began(onset_us, press)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))
@@ -194,6 +200,8 @@ class SimulatedTest:
         By default that of the session.
     operator : Operator
         By default nobody is there.
+    room : RoomAround
+        Whose noise the listener hears.
 
     Attributes
     ----------
@@ -217,10 +225,11 @@ class SimulatedTest:
         wire_us: int = 0,
         clock: BoardClock = BoardClock(),
         operator: Operator = NOBODY,
+        room: RoomAround = QUIET,
     ) -> None:
         self.settings = settings
         self.test = HearingTest(settings) if test is None else test
-        self.board = Board(listener, clock, wire_us)
+        self.board = Board(listener, clock, wire_us, room)
         self.now_us = BEGINS_US
         self.wait_until_us: int | None = None
         self.events: list[tuple[int, events.Event]] = []

@@ -20,6 +20,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.courses import uniform_of
 from device.simulator.head import USUAL, Head
 from device.simulator.kinds import HONEST, TWICE_S, Course, Kind
+from device.simulator.rooms import power_sum_db
 from firmware_py.terms.route import BONE, Route
 
 Ear = Literal["left", "right"]
@@ -71,7 +72,10 @@ class Noise:
 
 
 class Tone(NamedTuple):
-    """A tone that is played to an ear, or by bone behind it, with noise or without."""
+    """A tone that is played to an ear, or by bone behind it, with noise or without.
+
+    The room's own noise just masks a tone of `room_db_hl` by the same way.
+    """
 
     tone_id: str
     ear: Ear
@@ -79,6 +83,7 @@ class Tone(NamedTuple):
     level_db_hl: float
     noise: Noise | None = None
     by_bone: bool = False
+    room_db_hl: float = -math.inf
 
     @property
     def number(self) -> int:
@@ -86,10 +91,15 @@ class Tone(NamedTuple):
 
 
 def tone_by(
-    route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None = None
+    route: Route,
+    tone_id: str,
+    sound: tuple[float, float],
+    noise: Noise | None = None,
+    room_db_hl: float = -math.inf,
 ) -> Tone:
     """Return a tone by a route, frequency and level of which are `sound`."""
-    return Tone(tone_id, EARS[EARS.index(route.ear)], *sound, noise, route.transducer == BONE)
+    by_bone = route.transducer == BONE
+    return Tone(tone_id, EARS[EARS.index(route.ear)], *sound, noise, by_bone, room_db_hl)
 
 
 class Listener:
@@ -123,8 +133,9 @@ class SimulatedListener(Listener):
     A tone is heard by the ear that hears it better: by the one it is played to, or, weaker by the
     interaural attenuation, by the other, which hears through the skull by its air-bone gap better
     than through the air. Noise raises the threshold of a cochlea to the power sum of both, and
-    reaches the other one as weakened as a tone does; what comes by air is weakened by the gap. A
-    tone by bone is heard by the better of the two cochleas as well; see `head.py`.
+    reaches the other one as weakened as a tone does; what comes by air is weakened by the gap, and
+    so is the noise of the room, in both. A tone by bone is heard by the better of the two cochleas
+    as well; see `head.py`.
 
     The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
     `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`. Its logarithm falls by the slope for each SD of
@@ -214,7 +225,7 @@ class SimulatedListener(Listener):
 
         Of an honest listener: what the kind makes of it is left out.
         """
-        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        sensation_db = self._sensation_db(Tone("", ear, frequency_hz, level_db_hl, noise))
         return self._probabilities(sensation_db, self._response_noise_db)
 
     def _probabilities(self, sensation_db: float, noise_db: float) -> tuple[float, float]:
@@ -228,15 +239,13 @@ class SimulatedListener(Listener):
     def _buttons(self) -> int:
         return 2 if self._unsure_half_width_db > 0.0 else 1
 
-    def _sensation_db(
-        self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None
-    ) -> float:
+    def _sensation_db(self, tone: Tone) -> float:
         # In dB above the threshold, of the ear that hears it better.
-        by_air_db_hl = level_db_hl - self.head.gap_db(ear, frequency_hz)
-        own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, noise)
-        crossing_db_hl = level_db_hl - self.head.interaural_attenuation_db
-        other = EARS[EARS.index(ear) - 1]
-        return max(own_db, crossing_db_hl - self._threshold_db_hl(other, frequency_hz, noise))
+        by_air_db_hl = tone.level_db_hl - self.head.gap_db(tone.ear, tone.frequency_hz)
+        own_db = by_air_db_hl - self._threshold_db_hl(tone.ear, tone)
+        crossing_db_hl = tone.level_db_hl - self.head.interaural_attenuation_db
+        other = EARS[EARS.index(tone.ear) - 1]
+        return max(own_db, crossing_db_hl - self._threshold_db_hl(other, tone))
 
     def bone_sensation_db(self, tone: Tone) -> float:
         """Return by how much a tone by bone is above the threshold of the better cochlea.
@@ -247,24 +256,25 @@ class SimulatedListener(Listener):
         heard_db = (
             tone.level_db_hl
             + self.head.bone_db(tone.ear, to, tone.frequency_hz, tone.number, covered)
-            - self._threshold_db_hl(to, tone.frequency_hz, tone.noise)
+            - self._threshold_db_hl(to, tone)
             for to in EARS
         )
         return max(*heard_db, tone.level_db_hl - self.head.touch_db_hl(tone.frequency_hz))
 
-    def _threshold_db_hl(self, ear: Ear, frequency_hz: float, noise: Noise | None) -> float:
-        # Of the cochlea, which is better than the ear by the air-bone gap.
+    def _threshold_db_hl(self, ear: Ear, tone: Tone) -> float:
+        # Of the cochlea, which is better than the ear by the air-bone gap, with all that it hears
+        # beside the tone.
+        frequency_hz, noise = tone.frequency_hz, tone.noise
         gap_db = self.head.gap_db(ear, frequency_hz)
         threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz) - gap_db
+        if tone.room_db_hl > -math.inf:
+            threshold_db_hl = power_sum_db(threshold_db_hl, tone.room_db_hl - gap_db)
         if noise is None:
             return threshold_db_hl
         if abs(math.log2(frequency_hz / noise.frequency_hz)) > NOISE_HALF_BAND_OCTAVES:
             return threshold_db_hl
         crossing_db = gap_db if ear == noise.ear else self.head.interaural_attenuation_db
-        powers = (
-            10.0 ** (level / 10.0) for level in (threshold_db_hl, noise.level_db_hl - crossing_db)
-        )
-        return 10.0 * math.log10(sum(powers))
+        return power_sum_db(threshold_db_hl, noise.level_db_hl - crossing_db)
 
     def _probability_above(self, bound_db: float, sensation_db: float, noise_db: float) -> float:
         # That the sensation is above a bound, and there is no accident.
@@ -274,15 +284,11 @@ class SimulatedListener(Listener):
 
     def answer(self, tone: Tone) -> Press | None:
         """Say whether and when a tone is answered: always the same for the same tone."""
-        tone_id, ear, frequency_hz, level_db_hl, noise, by_bone = tone
-        name = f"{tone_id} {ear} bone" if by_bone else f"{tone_id} {ear}"
-        numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
+        frequency_hz = tone.frequency_hz
+        name = f"{tone.tone_id} {tone.ear}" + " bone" * tone.by_bone
+        numbers = f"{float(frequency_hz).hex()} {float(tone.level_db_hl).hex()}"
         chance, speed, grip, gap = self._uniforms(f"tone {name} {numbers}")
-        sensation_db = (
-            self.bone_sensation_db(tone)
-            if by_bone
-            else self._sensation_db(ear, frequency_hz, level_db_hl, noise)
-        )
+        sensation_db = self.bone_sensation_db(tone) if tone.by_bone else self._sensation_db(tone)
         number = tone.number
         moment = self._course.at(number, frequency_hz, sensation_db)
         noise_db = moment.response_noise_db or self._response_noise_db
@@ -307,9 +313,10 @@ class SimulatedListener(Listener):
 
     def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
         """Say in which ear a tone is heard: the other one may hear it better, through the skull."""
+        tone = Tone("", ear, frequency_hz, level_db_hl)
         by_air_db_hl = level_db_hl - self.head.gap_db(ear, frequency_hz)
-        own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, None)
-        crossing_db = self._sensation_db(ear, frequency_hz, level_db_hl, None)
+        own_db = by_air_db_hl - self._threshold_db_hl(ear, tone)
+        crossing_db = self._sensation_db(tone)
         return ear if own_db >= crossing_db else EARS[EARS.index(ear) - 1]
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:

@@ -13,6 +13,8 @@ from typing import Final
 
 from device.simulator.hand import Hand
 from device.simulator.listener import Ear, Listener, Noise, tone_by
+from device.simulator.microphones import SimulatedMicrophone
+from device.simulator.room_around import QUIET, RoomAround
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
@@ -67,6 +69,7 @@ class SimulatedOutput:
         transducers: int,
         when_begun: Callable[[Ear, float, float], None],
         when_over: Callable[[bool], None],  # is told whether it was cut
+        microphone: SimulatedMicrophone | None,
     ) -> None:
         self.has_noise = has_noise
         self.transducers = transducers
@@ -78,6 +81,7 @@ class SimulatedOutput:
         self.now_us = 0
         self._when_begun = when_begun
         self._when_over = when_over
+        self._microphone = microphone
 
     def lead(self, _ear: int, via: int) -> None:
         """Have what comes next come out of this transducer; noise knows but the earphones."""
@@ -90,23 +94,36 @@ class SimulatedOutput:
         on_ms, off_ms, pulses, _ = times_ms
         self.began_us, self.ended_us = self.now_us, None
         self.end_us = self.now_us + 1000 * (pulses * on_ms + (pulses - 1) * off_ms)
+        if self._microphone is not None:
+            self._microphone.tone_began(times_ms)
         self._when_begun(_EARS[ear], frequency_hz, level_dbfs)
 
     def cut(self) -> None:
         self.end_us = None
-        self._when_over(True)
+        self._over(cut=True)
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
         self.noise = PlayedNoise(_EARS[ear], frequency_hz, level_dbfs)
+        if self._microphone is not None:
+            self._microphone.noise_changed(masked=True)
 
     def unmask(self) -> None:
         self.noise = None
+        if self._microphone is not None:
+            self._microphone.noise_changed(masked=False)
 
     def advance(self, now_us: int) -> None:
         self.now_us = now_us
+        if self._microphone is not None:
+            self._microphone.now_us = now_us
         if self.end_us is not None and now_us >= self.end_us:
             self.ended_us, self.end_us = self.end_us, None
-            self._when_over(False)
+            self._over(cut=False)
+
+    def _over(self, cut: bool) -> None:
+        if self._microphone is not None:
+            self._microphone.tone_over()
+        self._when_over(cut)
 
 
 class SimulatedBoard:
@@ -130,11 +147,13 @@ class SimulatedBoard:
         Whether it has a bone vibrator, and tells so; a board of before has none.
     name : str
         What it calls itself.
+    room : RoomAround
+        Whose noise its microphone hears, if it has one, and its listener, as the mean of a tone.
     """
 
     server_type: type[ToneGenerator] = ToneGenerator
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of the board
         self,
         listener: Listener,
         *,
@@ -145,17 +164,22 @@ class SimulatedBoard:
         has_noise: bool = True,
         has_vibrator: bool = True,
         name: str = BOARD_NAME,
+        room: RoomAround = QUIET,
     ) -> None:
+        self._room = room
         self.host_silence_us = host_silence_us
         self.now_us = 0
         self.hand = Hand(listener)
         self._played: deque[PlayedTone] = deque(maxlen=PLAYED_MAX)
         kinds = ROUTE_KINDS if has_vibrator else (BY_AIR,)
         transducers = sum(1 << kind.wire_number for kind in kinds)
-        self._output = SimulatedOutput(has_noise, transducers, self._tone_began, self._tone_over)
+        microphone = room.placed_microphone()
+        self._output = SimulatedOutput(
+            has_noise, transducers, self._tone_began, self._tone_over, microphone
+        )
         limits_dbfs = (output_limit_dbfs,) * (2 + has_vibrator)
         self.server = self.server_type(
-            self._output, limits_dbfs, boot, serial, name, host_silence_us
+            self._output, limits_dbfs, boot, serial, name, host_silence_us, microphone
         )
 
     @property
@@ -214,7 +238,9 @@ class SimulatedBoard:
 
     def _listen(self, tone: PlayedTone) -> None:
         sound = tone.frequency_hz, self._level_db_hl(tone)
-        heard = tone_by(tone.route, tone.tone_id, sound, self._noise_heard())
+        span_us = tone.onset_us, self._output.end_us or tone.onset_us
+        room_db_hl = self._room.masking_db_hl(tone.route, tone.frequency_hz, span_us)
+        heard = tone_by(tone.route, tone.tone_id, sound, self._noise_heard(), room_db_hl)
         press = self.hand.listener.answer(heard)
         self.hand.tone_began(tone.onset_us, press)
 

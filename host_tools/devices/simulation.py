@@ -17,6 +17,7 @@ from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
+from device.simulator.room_around import QUIET, ROOM_OPTIONS, RoomAround, room_around_of
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.terms.route import AIR, BONE
 from host_tools.devices.board_program import board_image
@@ -98,7 +99,7 @@ def add_listener_arguments(p: Options) -> None:
         metavar="DB",
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
-    for option, about in HEAD_OPTIONS.items():
+    for option, about in {**HEAD_OPTIONS, **ROOM_OPTIONS}.items():
         p.add_argument(option, **about)
     p.add_argument(
         "--earphones", choices=WAYS, default=RIGHT_WAY,
@@ -133,8 +134,19 @@ def board_of(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Simu
         tell(remark)
     return SimulatedBoard(
         listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
-        host_silence_us=round(1e6 * arguments.speed),
+        host_silence_us=round(1e6 * arguments.speed), room=room_of(arguments),
     )  # fmt: skip
+
+
+def room_of(arguments: argparse.Namespace) -> RoomAround:
+    """Return the room with its microphone, of which an emulated board has none."""
+    try:
+        room = room_around_of(vars(arguments))
+    except ValueError as error:
+        raise HostError(str(error)) from None
+    if arguments.board == EMULATED and room != QUIET:
+        raise HostError("--room and --microphone are for the simulated board")
+    return room
 
 
 def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
@@ -170,6 +182,7 @@ def check_board(arguments: argparse.Namespace) -> None:
     """Refuse a wrong option before anything is started, and put the usual speed in its place."""
     listener_of(arguments)
     faults_of(arguments)
+    room_of(arguments)
     board = arguments.board
     if arguments.speed is None:
         arguments.speed = SPEED[board]
