@@ -8,7 +8,7 @@ from array import array
 
 import machine
 
-from device.tone_generator.room_levels import BLOCK_FRAMES, MICROPHONE_RATE_HZ, RoomLevels
+from device.tone_generator.room_levels import BLOCK_FRAMES, MICROPHONE_RATE_HZ, TAIL_MS, RoomLevels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 MICROPHONE_ID = 1  # the output has 0
 BITS = 32  # of which an ICS-43434 gives 24
 QUEUE_BLOCKS = 4  # 43 ms
-# After the last sample of a pulse was computed: 21 ms until it is heard, 11 of the block that is
-# read, and in 68 a third octave at 125 Hz falls by more than 30 dB.
-TAIL_MS = 100
 
 
 class Microphone(RoomLevels):

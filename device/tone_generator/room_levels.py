@@ -26,6 +26,9 @@ BLOCK_FRAMES = 256  # 10.7 ms; a multiple of 64, by which the lowest band's rate
 SLICE_BLOCKS = 5  # 53 ms: two at each side of a tone are less than 125 ms
 SLICES = 9  # the last half second
 SIDE_SLICES = 2
+# After the last sample of a pulse was computed: 21 ms until it is heard, 11 of the block that is
+# read, and in 68 a third octave at 125 Hz falls by more than 30 dB.
+TAIL_MS = 100
 
 # Sections of scipy.signal.butter(2, (f / 2**(1/6), f * 2**(1/6)), "bandpass", fs=rate), in 1/2**14,
 # with 1/8 for the factor of each; and the power at f that this leaves.

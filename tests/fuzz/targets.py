@@ -7,6 +7,7 @@ did, and some more, with every `make test`.
 
 import binascii
 import json
+import math
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -32,6 +33,8 @@ from firmware_py.journal.records import RESERVED_KEYS, encode_line
 from firmware_py.link.aid import AidClient, AidGone, AidGreeted, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
+from firmware_py.link.messages import ROOM_BANDS_HZ
+from firmware_py.link.notices import TimeTold, ToneEnded
 from firmware_py.sessions.replay import ReplayError, replay
 from host_tools.errors import HostError
 from host_tools.research.study.ears import read_table
@@ -102,11 +105,15 @@ def board(data: bytes, _directory: Path) -> None:
 
 
 def client(data: bytes, _directory: Path) -> None:
-    """A host takes whatever a board sends, and what it says is frames."""
+    """A host takes whatever a board sends; what it says is frames, and a room has its levels."""
     it = Client(lambda: "00000001")
     it.connect(0)
     for now_s, line in enumerate(_frames(data)):
-        it.receive(line, now_s * SECOND_US // 3)
+        for notice in it.receive(line, now_s * SECOND_US // 3):
+            if isinstance(notice, ToneEnded | TimeTold):
+                levels = notice.room_db_spl
+                assert len(levels) in (0, len(ROOM_BANDS_HZ))
+                assert all(0.0 <= level <= 127.0 or level == math.inf for level in levels)
         it.advance(now_s * SECOND_US // 3)
         for said in it.transmit().splitlines(keepends=True):
             decode(said)
@@ -321,6 +328,9 @@ WIRE: Final = (
     "3 tone-off id=1-1 us=1000200 cut=1",
     "1 ok wire=1 board=sim version=1 boot=00c0ffee event=0 tone=-\n2 ok serial=1\n3 ok\n"
     "4 ok event=2 us=1000000\n5 ok event=2\n1 button-down us=900000\n2 button-up us=950000",
+    "1 ok wire=1 board=sim version=1 boot=00c0ffee event=0 tone=-\n2 ok serial=1 room=1\n3 ok\n"
+    "4 ok event=0 us=1000000 room=7f6d5b4f4941382b1f0c00\n1 tone-on id=1-1 us=1000100\n"
+    "2 tone-off id=1-1 us=1000200 cut=0 room=7f6d5b4f4941382b1f00ff",
 )  # fmt: skip
 CONSOLE: Final = (
     "*IDN?\n*TST?\nSYST:ERR?\nHELP\n",

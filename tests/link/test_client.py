@@ -9,6 +9,9 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.faults import FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
+from device.simulator.microphones import MicrophoneKind
+from device.simulator.room_around import RoomAround
+from device.simulator.rooms import Room
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from device.tone_generator.sounding import EARPHONES
@@ -17,7 +20,7 @@ from firmware_py.link.board_start import ASKS_MAX
 from firmware_py.link.client import REPEATS_MAX, Client, Tone
 from firmware_py.link.command import ANSWER_TIMEOUT_US, QUEUE_MAX, UnansweredError
 from firmware_py.link.frames import decode, encode
-from firmware_py.link.messages import NO_TONE
+from firmware_py.link.messages import NO_TONE, ROOM_BANDS_HZ
 from firmware_py.link.notices import (
     BoardEvent,
     ButtonPressed,
@@ -208,6 +211,50 @@ def test_what_a_board_can_do_is_forgotten_with_it() -> None:
     line.client.play(BY_PRESS)
     line.run(1_000_000)
     assert len(line.board.played) == 1
+
+
+HEARD: Final = RoomAround(Room("steady", 40.0, 1), microphone=MicrophoneKind())
+
+
+def test_a_board_with_a_microphone_tells_the_room_with_the_end_of_a_tone() -> None:
+    line = connect(500_000, TONE, room=HEARD)
+    assert line.client.hears_room
+    line.run(3_000_000)
+    (ended,) = [told for told in line.notices if isinstance(told, ToneEnded)]
+    assert len(ended.room_db_spl) == len(ROOM_BANDS_HZ)
+    assert 20.0 < min(ended.room_db_spl[:6]) < max(ended.room_db_spl) < 50.0
+
+    line.client.ask_time()
+    line.run(500_000)
+    told = [told for told in line.notices if isinstance(told, TimeTold)][-1]
+    assert told.room_db_spl == ended.room_db_spl
+
+
+def test_of_a_board_without_a_microphone_no_room_is_known() -> None:
+    line = connect(500_000, TONE)
+    assert not line.client.hears_room
+    line.run(3_000_000)
+    (ended,) = [told for told in line.notices if isinstance(told, ToneEnded)]
+    assert ended.room_db_spl == ()
+
+
+def test_a_host_that_changes_boards_knows_what_the_other_hears() -> None:
+    line = connect(500_000, room=HEARD)
+    line.plug(OldBoard(make_board().hand.listener, boot=0xB008))
+    line.board.advance(line.now_us)
+    line.client.connect(line.now_us)
+    line.run(500_000)
+    assert line.client.connected
+    assert not line.client.hears_room
+
+
+def test_a_room_that_the_page_does_not_allow_makes_the_board_lost() -> None:
+    line = connect(500_000, room=HEARD)
+    off = (("id", "1-1"), ("us", line.board.now_us), ("cut", 0), ("room", "4040"))
+    number = line.client.last_event + 1
+    (lost,) = line.client.receive(encode(number, "tone-off", off), line.now_us)
+    assert isinstance(lost, Lost)
+    assert lost.why == "'tone-off' has room=4040, which wire 1 does not allow"
 
 
 BY_BONE: Final = Route(LEFT, "bone")
