@@ -18,6 +18,7 @@ from device.simulator.operator import NOBODY, Operator
 from device.simulator.room_around import QUIET, RoomAround
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
+from firmware_py.sessions.runner import CLIPPED_DB_SPL
 from firmware_py.terms import events
 from firmware_py.terms.results import SessionResult
 from firmware_py.terms.settings import Settings
@@ -82,6 +83,7 @@ class Board:
         self.clock = clock
         self.wire_us = wire_us
         self._room = room
+        self._microphone = room.placed_microphone()
         self.noise: events.Mask | None = None
         self._hand = self._hand_since(0)
         self._sounding: _Sounding | None = None
@@ -135,11 +137,14 @@ class Board:
         tone = tone_by(play.route, str(play.number), sound, noise, room_db_hl)
         press = self.listener.answer(tone)
         self._hand.tone_began(onset_us, press)
+        if self._microphone is not None:
+            self._microphone.now_us = onset_us
+            self._microphone.tone_began((play.on_ms, play.off_ms, play.pulses, play.rise_ms))
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))
 
     def fall_silent(self, at_us: int) -> None:
-        self.noise = None
+        self.mask(None, at_us)
         if self._sounding is not None and at_us <= self._sounding.end_us:
             self._sounding = replace(self._sounding, end_us=at_us, cut=True)
 
@@ -147,7 +152,27 @@ class Board:
         assert self._sounding is not None
         number, self._sounding = self._sounding.play.number, None
         self._hand.tone_over(str(number), at_us, cut)
+        self._tell_room(at_us)
         self.tell(at_us, events.ToneEnded(number, at_us, cut))
+
+    def mask(self, mask: events.Mask | None, at_us: int) -> None:
+        self.noise = mask
+        if self._microphone is not None:
+            self._microphone.now_us = at_us
+            self._microphone.noise_changed(masked=mask is not None)
+
+    def _tell_room(self, at_us: int) -> None:
+        if self._microphone is None:
+            return
+        self._microphone.now_us = at_us
+        self._microphone.tone_over()
+        if levels_db_spl := as_on_the_wire(self._microphone.take()):
+            self.tell(at_us, events.RoomHeard(levels_db_spl))
+
+
+def as_on_the_wire(levels_db_spl: tuple[float, ...]) -> tuple[float, ...]:
+    """Return levels as a host is told them: in half dB, from 0 to 127.5 dB SPL."""
+    return tuple(round(2.0 * min(max(x, 0.0), CLIPPED_DB_SPL)) / 2.0 for x in levels_db_spl)
 
 
 class Operators:
@@ -329,9 +354,9 @@ class SimulatedTest:
                 train_us = self.settings.train_ms(action.pulses) * MS_US
                 self.board.play(action, there_us, there_us + train_us)
             case events.Mask():
-                self.board.noise = action
+                self.board.mask(action, there_us)
             case events.Unmask():
-                self.board.noise = None
+                self.board.mask(None, there_us)
             case events.Silence():
                 self.board.fall_silent(there_us)
             case events.AskBoardTime():

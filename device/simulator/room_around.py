@@ -12,7 +12,11 @@ from device.simulator.microphones import (
     SimulatedMicrophone,
     microphone_named,
 )
-from device.simulator.rooms import KINDS_WORDS, NoiseDbHl, Room, room_named
+from device.simulator.rooms import KINDS_WORDS, Room, room_named
+from firmware_py.ear.levels import level_at
+from firmware_py.session.masking import SUPRA_AURAL
+from firmware_py.session.room import noise_db_hl
+from firmware_py.terms.room import BANDS_HZ
 from firmware_py.terms.route import Route
 
 # As `argparse` takes them.
@@ -32,20 +36,18 @@ ROOM_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class RoomAround:
-    """A room, what of it an ear hears, and the microphone that the board has in it, if any.
-
-    Without `noise_db_hl` no ear hears it.
-    """
+    """A room, and the microphone that the board has in it, if any; earphones are of a `kind`."""
 
     room: Room | None = None
-    noise_db_hl: NoiseDbHl | None = None
     microphone: MicrophoneKind | None = None
+    kind: str = SUPRA_AURAL
 
     def masking_db_hl(self, route: Route, frequency_hz: float, span_us: tuple[int, int]) -> float:
         """Return the level of the tones that the mean noise of a time just masks."""
-        if self.room is None or self.noise_db_hl is None:
+        if self.room is None:
             return -math.inf
-        return self.noise_db_hl(self.room.mean_db_spl([span_us]), route, frequency_hz)
+        noise = noise_db_hl(self.room.mean_db_spl([span_us]), self.kind, route.kind)
+        return level_at(frequency_hz, dict(zip(BANDS_HZ, noise, strict=True)))
 
     def placed_microphone(self) -> SimulatedMicrophone | None:
         """Return a microphone that has heard nothing yet."""
@@ -57,7 +59,7 @@ class RoomAround:
 QUIET: Final = RoomAround()
 
 
-def room_around_of(options: Mapping[str, Any], noise_db_hl: NoiseDbHl | None = None) -> RoomAround:
+def room_around_of(options: Mapping[str, Any]) -> RoomAround:
     """Return what the options describe; an option that is not allowed is a `ValueError`."""
     room = room_named(options["room"], options["seed"]) if options["room"] else None
-    return RoomAround(room, noise_db_hl, microphone_named(options["microphone"]))
+    return RoomAround(room, microphone_named(options["microphone"]))

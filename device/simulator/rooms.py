@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from device.simulator.room_spectra import OFFICE, SPEECH, third_octaves_db_spl
-from firmware_py.terms.route import Route
+from firmware_py.terms.room import OFFICE, SPEECH, bands_db_spl
 
 LEVELS_DBA: Final = (0.0, 90.0)
 SLOT_US: Final = 2_000_000  # how long a burst lasts
@@ -27,9 +26,6 @@ TRAIN_HALF_US: Final = 10_000_000  # it rises, and falls in as long
 STEP_US: Final = 25_000  # of a mean over time
 
 Change = Callable[[int, int], float]  # seed and time (us): dB above the room's own level
-# The noise in an ear, dB HL: a tone of that level is as loud to it as these third octaves (dB SPL)
-# of the room, by this route and at this frequency.
-NoiseDbHl = Callable[[Sequence[float], Route, float], float]
 
 
 def _steady(_seed: int, _at_us: int) -> float:
@@ -79,10 +75,10 @@ class Room:
     seed: int
 
     def levels_db_spl(self, at_us: int) -> tuple[float, ...]:
-        """Return the third octaves at a time of the board, at `ROOM_BANDS_HZ`."""
+        """Return the third octaves at a time of the board, at `BANDS_HZ`."""
         shape, change = _KINDS[self.kind]
         change_db = change(self.seed, at_us)
-        return tuple(level + change_db for level in third_octaves_db_spl(shape, self.level_dba))
+        return tuple(level + change_db for level in bands_db_spl(shape, self.level_dba))
 
     def mean_db_spl(self, spans_us: Sequence[tuple[int, int]]) -> tuple[float, ...]:
         """Return the mean power over these times, which are not empty."""
@@ -91,7 +87,7 @@ class Room:
             change(self.seed, at_us) for span in spans_us for at_us in range(*span, STEP_US)
         ]
         mean_db = 10.0 * math.log10(sum(10.0 ** (0.1 * db) for db in changes_db) / len(changes_db))
-        return tuple(level + mean_db for level in third_octaves_db_spl(shape, self.level_dba))
+        return tuple(level + mean_db for level in bands_db_spl(shape, self.level_dba))
 
 
 def power_sum_db(*levels_db: float) -> float:

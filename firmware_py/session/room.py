@@ -42,7 +42,7 @@ QUIET_SHARE: Final = 0.2
 HEARD_MAX: Final = 12  # tones; one takes some 2.5 s
 MICROPHONE_UNCERTAINTY_DB: Final = 1.0  # ICS-43434, from the factory
 # Its own noise, 29 dBA and white, in third octaves: softer rooms it does not hear.
-SELF_NOISE_DB_SPL: Final = (3.7, 6.7, 9.7, 11.4, 12.7, 14.4, 15.7, 17.4, 18.7, 20.4, 21.7)
+SELF_NOISE_DB_SPL: Final = (2.7, 5.7, 8.7, 10.4, 11.7, 13.5, 14.7, 16.5, 17.7, 19.5, 20.7)
 DEAD_DB: Final = 6.0  # so far below its own noise, in all bands, nothing works
 CONTRADICTS_DB: Final = 10.0  # typed and heard levels that differ by more
 

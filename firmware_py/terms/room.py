@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from firmware_py.terms.events import RoomTold
+from firmware_py.terms.events import RoomLevels, RoomTold
 from firmware_py.terms.record_checks import (
     ROOM_LEVEL_LIMITS_DB,
     ResultError,
@@ -48,9 +48,13 @@ def room_of(dba: float, spectrum: str = OFFICE, uncertainty_db: float | None = N
     A `ResultError` if it can be none: the message names what, and what is allowed.
     """
     number(*DBA_LIMITS, "dBA")("room dba", dba)
-    shape_db = SHAPES_DB[one_of(*SHAPES_DB)("room spectrum", spectrum)]
-    levels_db_spl = tuple(round(dba + each, 1) for each in shape_db)
-    return _told(levels_db_spl, float(dba), spectrum, uncertainty_db)
+    one_of(*SHAPES_DB)("room spectrum", spectrum)
+    return _told(bands_db_spl(spectrum, dba), float(dba), spectrum, uncertainty_db)
+
+
+def bands_db_spl(spectrum: str, dba: float) -> RoomLevels:
+    """Return the levels at `BANDS_HZ` of a spectrum of this A-weighted level in all."""
+    return tuple(round(dba + each, 1) for each in SHAPES_DB[spectrum])
 
 
 def room_by_bands(
@@ -94,7 +98,7 @@ _THIRDS: Final = (3.0, 3.0, 2.0, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5)
 
 
 def _told(
-    levels_db_spl: tuple[float, ...], dba: float, spectrum: str, uncertainty_db: float | None
+    levels_db_spl: RoomLevels, dba: float, spectrum: str, uncertainty_db: float | None
 ) -> RoomTold:
     known_db = UNCERTAINTY_DB[spectrum] if uncertainty_db is None else uncertainty_db
     number(*UNCERTAINTY_LIMITS_DB, "dB")("room uncertainty_db", known_db)
