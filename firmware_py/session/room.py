@@ -40,6 +40,9 @@ HIDES_DB: Final = 4.0
 # Of what a microphone hears: the level that is exceeded for most of the time, over half a minute.
 QUIET_SHARE: Final = 0.2
 HEARD_MAX: Final = 12  # tones; one takes some 2.5 s
+# Fewer may all lie in one burst, and a floor that rose does not fall; until then only what noise
+# may have hidden is asked again.
+HEARD_MIN: Final = 5
 MICROPHONE_UNCERTAINTY_DB: Final = 1.0  # ICS-43434, from the factory
 # Its own noise, 29 dBA and white, in third octaves: softer rooms it does not hear.
 SELF_NOISE_DB_SPL: Final = (2.7, 5.7, 8.7, 10.4, 11.7, 13.5, 14.7, 16.5, 17.7, 19.5, 20.7)
@@ -93,7 +96,7 @@ class Room:
         Of what was told and what is heard the louder holds.
         """
         known = [] if self.told is None else [(self.told.levels_db_spl, self.told.uncertainty_db)]
-        if self._heard:
+        if len(self._heard) >= HEARD_MIN:
             known.append((self.quiet_db_spl(), MICROPHONE_UNCERTAINTY_DB))
         floors: Floors = {}
         for levels_db_spl, guard_db in known:
@@ -108,7 +111,7 @@ class Room:
 
         What the microphone adds of its own is taken out, down to that: it hears no softer room.
         """
-        place = math.floor(QUIET_SHARE * len(self._heard))
+        place = math.floor(QUIET_SHARE * (len(self._heard) - 1))
         quiet = [sorted(band)[place] for band in zip(*self._heard, strict=True)]
         return tuple(map(_without_own, quiet, SELF_NOISE_DB_SPL))
 
