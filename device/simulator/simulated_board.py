@@ -95,7 +95,7 @@ class SimulatedOutput:
         self.began_us, self.ended_us = self.now_us, None
         self.end_us = self.now_us + 1000 * (pulses * on_ms + (pulses - 1) * off_ms)
         if self._microphone is not None:
-            self._microphone.tone_began(times_ms)
+            self._microphone.tone_began(frequency_hz, level_dbfs, times_ms)
         self._when_begun(_EARS[ear], frequency_hz, level_dbfs)
 
     def cut(self) -> None:

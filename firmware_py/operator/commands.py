@@ -144,6 +144,11 @@ COMMANDS: Final = (
         when=When.NOT_IN_TEST, pin=ALWAYS, undone=NOT_PLAYED,
     ),
     Command("CALibration:TONE?", Instrument.calibration_tone, "state of that tone"),
+    Command(
+        "CALibration:MICrophone?", _of("manual_tone.for_meter", MeterTone.heard),
+        "Hz,dB SPL;... before the board's microphone, tones as well",
+        when=When.NOT_IN_TEST,
+    ),
     Command("CALibration:STOP", _of("manual_tone.for_meter", MeterTone.stop), "end the tone"),
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",

@@ -12,12 +12,14 @@ from typing import Final
 
 from firmware_py.board.sounds import Climb, TooLoudError, play_for_the_meter
 from firmware_py.link.client import Client, Tone
+from firmware_py.link.messages import ROOM_BANDS_HZ
 from firmware_py.link.notices import (
     ButtonPressed,
     Greeted,
     Lost,
     Notice,
     Refused,
+    TimeTold,
     ToneEnded,
     ToneStarted,
 )
@@ -42,6 +44,9 @@ OVER: Final = "over"
 REFUSED: Final = "refused"
 LOST: Final = "lost"  # the tone generator does not answer
 
+NO_MICROPHONE: Final = "none"
+NOT_TOLD: Final = "-"
+
 NOT_SAID: Final = (
     "nobody has said that the earphones are on no ears: CAL:NOB says it, until a test, a tone by "
     "hand or a press of the button"
@@ -63,6 +68,7 @@ class MeterTone:
         self._sounding: Tone | None = None
         self.nobody_listens = False  # as the operator said
         self.state = SILENT
+        self._room_db_spl: tuple[float, ...] = ()  # as the board's microphone has told last
 
     @property
     def sounds(self) -> bool:
@@ -112,6 +118,15 @@ class MeterTone:
             self._client.silence()
             self.state = SILENT
 
+    def heard(self) -> str:
+        """Return what the board's microphone has told since this was asked before, by frequency."""
+        if not self._client.hears_room:
+            return NO_MICROPHONE
+        told, self._room_db_spl = self._room_db_spl, ()
+        self._client.ask_time()
+        levels = zip(ROOM_BANDS_HZ, told, strict=False)
+        return ";".join(f"{hz},{level:.1f}" for hz, level in levels) or NOT_TOLD
+
     def forget(self) -> None:
         """Stop, and forget what became of the last one, and that nobody listens."""
         self.stop()
@@ -133,6 +148,8 @@ class MeterTone:
             case Refused("tone", code, name) if self.state == ASKED:
                 self._steps.clear()
                 self.state = f"{REFUSED} {code} {name}".strip()
+            case TimeTold(_, room_db_spl):
+                self._room_db_spl = room_db_spl
             case ButtonPressed():  # by somebody
                 self.forget()
             case Lost() | Greeted():

@@ -241,6 +241,7 @@ NEED_NONE = [
     "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:HEAR OTHER", "SESS:EAR LEFT",
     "SESS:ABOR", "SESS:STAT?",
     "TONE LEFT,1000,40", "TONE:LIM?", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:STOP",
+    "CAL:MIC?",
     "SETT?", "SETT? pulses",
 ]  # fmt: skip
 

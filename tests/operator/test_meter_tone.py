@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import firmware_py
+from device.simulator.microphones import MicrophoneKind
+from device.simulator.room_around import RoomAround
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import MS
 from device.simulator.world import World
@@ -173,6 +175,28 @@ def test_that_nobody_listens_holds_until_somebody_does(world: World, line: str) 
     assert refused.startswith(NOT_SAID)
     assert world.ask("CAL:NOB") == ["OK"]
     assert world.ask("CAL:TONE LEFT,1000,-80") == ["OK"]
+
+
+def test_a_board_without_a_microphone_hears_none(world: World) -> None:
+    assert world.ask("CAL:MIC?") == ["none"]
+
+
+def test_the_board_tells_what_is_before_its_microphone_tones_as_well(world: World) -> None:
+    in_cushion = RoomAround(microphone=MicrophoneKind(cushion_db_spl=120.0))
+    world.swap_board(SimulatedBoard(a_listener(lapse_rate=1.0), boot=2, room=in_cushion))
+    world.until(lambda: world.client.hears_room and world.client.connected)
+    world.meter_tone.nobody_listens = True
+    assert world.ask("CAL:MIC?") == ["-"]
+    world.run(100 * MS)
+    silent = dict(each.split(",") for each in world.ask("CAL:MIC?")[0].split(";"))
+    assert (silent["1000"], silent["8000"]) == ("11.5", "20.5")
+
+    world.meter_tone.play(Route("left"), 1000.0, -43.0, -43.0)
+    until_state(world, "sounding")
+    world.ask("CAL:MIC?")
+    world.run(100 * MS)
+    heard = dict(each.split(",") for each in world.ask("CAL:MIC?")[0].split(";"))
+    assert heard == {**silent, "1000": "77.0"}
 
 
 def test_only_one_module_gives_sounds_to_an_ear() -> None:

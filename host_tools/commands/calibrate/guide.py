@@ -4,6 +4,7 @@ What was measured so far is kept in a file beside the calibration file.
 """
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -100,6 +101,14 @@ APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether 
 # then the state is another one; on a busy machine that takes its time.
 BEGIN_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.02
+# The level in a cushion is not quite that in a coupler: so much a right microphone may be off.
+MICROPHONE_OFF_DB: Final = 6.0
+MICROPHONE_HZ: Final = 1000
+MICROPHONE_DB_HL: Final = 70.0
+MICROPHONE_QUESTION: Final = (
+    "put the board's microphone into the cushion of the left earphone, and close it; return, or "
+    "skip: "
+)
 BOARD_SERIAL: Final = re.compile(r",serial number ([^,]+)")
 
 Ask = Callable[[str], str]
@@ -157,6 +166,22 @@ class Instrument:
     def stop(self) -> None:
         self._talk.insist("CAL:STOP")
 
+    def has_microphone(self) -> bool:
+        with suppress(HostError):  # a firmware of before does not know the question
+            return self._talk.insist("CAL:MIC?") != "none"
+        return False
+
+    def heard_db_spl(self, frequency_hz: int) -> float:
+        """Return the last that the board's microphone tells of the tone that sounds; nan: never."""
+        level_db_spl = math.nan
+        while self._talk.insist("CAL:TONE?") == "sounding":
+            for each in self._talk.insist("CAL:MIC?").split(";"):
+                hz, _, level = each.partition(",")
+                if hz == str(frequency_hz):
+                    level_db_spl = float(level)
+            time.sleep(POLL_S)
+        return level_db_spl
+
 
 @contextmanager
 def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
@@ -198,6 +223,7 @@ class Guide:
                 f"put the {ear} earphone on the coupler ({reference.coupler}), and the other on "
                 "nobody; return: ",
             )
+        self._check_microphone(reference.levels_db_spl[MICROPHONE_HZ])
         for route in OF_BONE if forces else ():
             assert forces is not None
             self._measure_route(
@@ -206,6 +232,25 @@ class Guide:
                 f"put the vibrator on the coupler ({forces.coupler}) for its {route} channel, and "
                 "the earphones on nobody; return: ",
             )
+
+    def _check_microphone(self, zero_db_spl: float) -> None:
+        """Go on only if the board's microphone, in a cushion, reads what sounds there."""
+        if not self.instrument.has_microphone():
+            return
+        sensitivity_db_spl = self.readings.points[LEFT][MICROPHONE_HZ].sensitivity_db_spl
+        wanted_dbfs = MICROPHONE_DB_HL + zero_db_spl - sensitivity_db_spl
+        while True:
+            if answer_of(self.ask, MICROPHONE_QUESTION) == "skip":
+                self.say("the board's microphone was not checked")
+                return
+            self.instrument.nobody_listens()
+            played_db_spl = sensitivity_db_spl + self._sound(LEFT, MICROPHONE_HZ, wanted_dbfs)
+            heard_db_spl = self.instrument.heard_db_spl(MICROPHONE_HZ)
+            told = f"the board's microphone reads {heard_db_spl:.1f} dB SPL of {played_db_spl:.1f}"
+            if abs(heard_db_spl - played_db_spl) <= MICROPHONE_OFF_DB:
+                self.say(told)
+                return
+            self.say(f"cannot be right: {told}; allowed is {MICROPHONE_OFF_DB:g} dB off; again")
 
     def _measure_route(
         self, route: str, reference_db: Mapping[int, float], instruction: str

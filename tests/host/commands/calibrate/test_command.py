@@ -12,6 +12,8 @@ import pytest
 from device.calibration.readings import Point
 from device.calibration.retfl import COUPLER
 from device.calibration.retspl import reference_levels
+from device.simulator.microphones import MicrophoneKind
+from device.simulator.room_around import RoomAround
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py.calibration.calibration import Calibration
@@ -467,3 +469,49 @@ def test_a_board_without_a_vibrator_is_not_measured(device: Devices, tmp_path: P
         technician = Technician(bench)
         with pytest.raises(HostError, match="nothing that reaches the left ear by bone"):
             run(tmp_path / "c.toml", technician, "--vibrator", "b71", "--serial-vibrator", "B-1")
+
+
+def in_cushion(low_db: float) -> SimulatedBoard:
+    kind = MicrophoneKind("low", low_db, cushion_db_spl=TRUTH["left"][1000])
+    return SimulatedBoard(a_listener(lapse_rate=1.0), room=RoomAround(microphone=kind))
+
+
+@pytest.mark.parametrize("low_db", [0.0, 5.0, -5.0])
+def test_a_microphone_that_reads_a_known_tone_is_told(
+    device: Devices, tmp_path: Path, low_db: float
+) -> None:
+    """70 dB HL at 1 kHz are 77 dB SPL with a TDH39."""
+    with device(tmp_path / "data") as bench:
+        bench.world.board = in_cushion(low_db)
+        technician = Technician(bench)
+        assert run(tmp_path / "c.toml", technician) == 0
+        played = bench.world.board.played[-1]
+    (told,) = [line for line in technician.said if line.startswith("the board's microphone")]
+    assert told == f"the board's microphone reads {77.0 - low_db:.1f} dB SPL of 77.0"
+    assert (played.ear, played.frequency_hz) == ("left", 1000.0)
+
+
+@pytest.mark.parametrize("low_db", [20.0, 7.0, -7.0])
+def test_a_microphone_that_reads_a_known_tone_wrong_is_refused(
+    device: Devices, tmp_path: Path, low_db: float
+) -> None:
+    with device(tmp_path / "data") as bench:
+        bench.world.board = in_cushion(low_db)
+        technician = Technician(bench, {"microphone into the cushion": ["", "quit"]})
+        assert run(tmp_path / "c.toml", technician) == 1
+    assert (
+        f"cannot be right: the board's microphone reads {77.0 - low_db:.1f} dB SPL of 77.0; "
+        "allowed is 6 dB off; again"
+    ) in technician.said
+    assert not (tmp_path / "c.toml").exists()
+
+
+def test_earphones_are_calibrated_without_a_microphone_that_is_broken(
+    device: Devices, tmp_path: Path
+) -> None:
+    with device(tmp_path / "data") as bench:
+        bench.world.board = in_cushion(20.0)
+        technician = Technician(bench, {"microphone into the cushion": ["", "skip"]})
+        assert run(tmp_path / "c.toml", technician) == 0
+    assert "the board's microphone was not checked" in technician.said
+    check_sensitivity(read_calibration(tmp_path / "c.toml"), *EARS)
