@@ -278,6 +278,25 @@ def test_it_measures_a_room_as_we_do_and_in_time(board: Bench) -> None:
     assert int(took_us) < 0.6 * BLOCK_HEARD_US
 
 
+# The driver takes its pins and its rate; what it hears the emulator cannot tell.
+MICROPHONE: Final = """
+from device.tone_generator.microphone import Microphone
+class Output:
+    silent_ms, masks = 1000, False
+microphone = Microphone(Output(), {"mic_bck": 18, "mic_ws": 19, "mic_data": 20}, 120.0)
+print(microphone.take(), microphone.newest())
+for _ in range(5):
+    microphone._take_block(None)
+print(set(microphone.take()), set(microphone.newest()))
+microphone.mute()
+"""
+
+
+@pytest.mark.thorough
+def test_the_driver_of_the_microphone_can_be_made(board: Bench) -> None:
+    assert board.pico.execute(MICROPHONE, 60e6) == "() ()\n{-inf} {-inf}\n"
+
+
 # The program's own output with a driver that asks for its blocks one after the other: the emulator
 # has no I2S. A host greets, plays two pulses, and is gone.
 BLOCKS: Final = """
