@@ -7,6 +7,7 @@ with another beginning and another rate than that of the session, and a wire tha
 
 import heapq
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -139,7 +140,8 @@ class Board:
         self._hand.tone_began(onset_us, press)
         if self._microphone is not None:
             self._microphone.now_us = onset_us
-            self._microphone.tone_began((play.on_ms, play.off_ms, play.pulses, play.rise_ms))
+            times_ms = play.on_ms, play.off_ms, play.pulses, play.rise_ms
+            self._microphone.tone_began(play.frequency_hz, -math.inf, times_ms)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))
 

@@ -97,6 +97,12 @@ KINDS: Final = (
         FEW_EARS, BISGAARD,
     ),
     Kind(
+        "--rooms", "rooms", {"people", "seed"},
+        "print instead what whole tests find in noisy rooms that are told, heard or not known",
+        PRINTS, {"ears": "--people says how many are tested"},
+        FEW_EARS, BISGAARD,
+    ),
+    Kind(
         "--changed", "changed_ears", {"people"},
         "print instead how often an ear is said to have changed between two tests: one that did "
         "not, and one that did",
@@ -204,7 +210,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--people": {
         "type": int, "metavar": "N",
-        "help": "of --time-to-go (default: 40), --changed (100) and --tuning (200): a row",
+        "help": "of --time-to-go (default: 40), --rooms, --changed (100) and --tuning (200): a row",
     },
     "--sensitivity": {
         "type": float, "default": SENSITIVITY_USUAL, "metavar": "S",
