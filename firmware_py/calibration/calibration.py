@@ -65,6 +65,8 @@ class Calibration:
     # that may be played
     sensitivity_db_spl: dict[Route, Curve]
     level_max_db_spl: dict[Route, Curve]
+    # the standard uncertainty of the levels, as its file states it; None: it does not
+    uncertainty_db: float | None = None
 
     @property
     def board_serial(self) -> str:

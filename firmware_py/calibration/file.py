@@ -28,6 +28,8 @@ SENSITIVITY_LIMITS_DB_SPL: Final = (60.0, 145.0)  # of a tone at 0 dBFS
 LEVEL_MAX_LIMITS_DB_SPL: Final = (40.0, 140.0)  # 140: no audiometer goes above, and no ear should
 # A lower limit would leave no room above the highest floor a test may have, 20 dB HL.
 REACH_MIN_DB_HL: Final = 25.0
+# Of a reference coupler in a laboratory, and more than IEC 60645-1 allows a level to be off.
+UNCERTAINTY_LIMITS_DB: Final = (0.2, 5.0)
 DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
@@ -39,6 +41,7 @@ SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str) if rou
 OF_BONE: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_BONE}
 VIBRATOR: Final = "vibrator"
 _DATES: Final = ("date", "due")
+UNCERTAINTY: Final = "uncertainty_db"  # of [calibration]; it may be missing
 TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
@@ -100,7 +103,8 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
             f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
         )
     about, transducer = (_table("", content, name) for name in ("calibration", "transducer"))
-    _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"]))
+    stated = (UNCERTAINTY,) if UNCERTAINTY in about else ()
+    _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"], *stated))
     _check_keys("[transducer] ", transducer, (*TEXTS["transducer"], "kind", "retspl_db_spl"))
     for name, table in (("calibration", about), ("transducer", transducer)):
         for key in TEXTS[name]:
@@ -124,7 +128,25 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
         level_max[route] = _curve(of, name, table, of.level_max, LEVEL_MAX_LIMITS_DB_SPL)
         curves = reference[route.transducer], sensitivity[route], level_max[route]
         _check_levels(of, name, *curves)
-    return Calibration(content, date, due, transducer["kind"], reference, sensitivity, level_max)
+    return Calibration(
+        content, date, due, transducer["kind"], reference, sensitivity, level_max,
+        _uncertainty_db(about[UNCERTAINTY]) if stated else None,
+    )  # fmt: skip
+
+
+def _uncertainty_db(value: object) -> float:
+    place = f"[calibration] {UNCERTAINTY}"
+    return _number(place, value, UNCERTAINTY_LIMITS_DB, "dB: a standard uncertainty")
+
+
+def _number(place: str, value: object, limits: tuple[float, float], unit: str) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not limits[0] <= value <= limits[1]:  # type: ignore[operator]
+        raise CalibrationError(
+            f"{place} is {show(value)}; allowed are numbers from {limits[0]:g} to {limits[1]:g} "
+            f"{unit}"
+        )
+    return float(value)  # type: ignore[arg-type]
 
 
 def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
@@ -207,13 +229,7 @@ def _curve(
                 f"{place} {show(key)} is not a frequency; allowed are whole numbers from "
                 f"{low_hz} to {high_hz} Hz"
             )
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not limits_db[0] <= value <= limits_db[1]:
-            raise CalibrationError(
-                f"{place} {key} Hz is {show(value)}; allowed are numbers from {limits_db[0]:g} to "
-                f"{limits_db[1]:g} {of.unit}"
-            )
-        levels_db[float(key)] = float(value)
+        levels_db[float(key)] = _number(f"{place} {key} Hz", value, limits_db, of.unit)
     missing = [str(f) for f in needed_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(

@@ -18,12 +18,14 @@ from firmware_py.calibration.file import (
     date_of,
     read_calibration,
 )
+from firmware_py.findings.whole_band import Uncertainty, room_is_known
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.session.boards import serial_of
 from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
 from firmware_py.terms.printable import show
 from firmware_py.terms.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.terms.record_checks import ResultError
+from firmware_py.terms.results import SessionResult
 from firmware_py.terms.route import Route
 from firmware_py.terms.words import say
 
@@ -97,6 +99,12 @@ class CalibrationInForce:
     def nominal(self) -> bool:
         """Return whether levels are nominal, so that nothing follows that needs dB HL."""
         return self.state == UNCALIBRATED
+
+    def uncertainty(self, result: SessionResult) -> Uncertainty | None:
+        """Return what is uncertain of a result beside the answers; None: levels are nominal."""
+        if self.calibration is None:
+            return None
+        return Uncertainty(self.calibration.uncertainty_db, room_is_known(result))
 
     @property
     def unit(self) -> str:

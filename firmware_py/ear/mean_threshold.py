@@ -12,7 +12,7 @@ is known of other people does not stand for what nobody heard. They are bounds a
 threshold perhaps lies beyond the limit, or the other ear may have heard the tones.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -60,6 +60,18 @@ def shares_of(spread: Spread) -> list[float]:
     return [max(more - less, 0.0) for more, less in pairwise(beyond)]
 
 
+def shares_with(found: EarResult, sd_db: float, below_db: float) -> tuple[float, ...]:
+    """Return how likely each grade is, if the mean of an ear has this SD; as it is recorded.
+
+    `below_db`: how far thresholds lie below clinical ones, of which the grades are.
+    """
+    assert found.pta4 is not None, "it has a mean"
+    _, constant_db_hl = _bound_of(_four(found))
+    spread = Spread(((1.0, found.pta4.level_db_hl, sd_db),))
+    clinical = spread.shift(_part_of(len(constant_db_hl)) * below_db)
+    return _rounded(shares_of(clinical))
+
+
 def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThreshold | None:
     """Return the mean threshold of an ear; None: it is not known, or nothing may follow."""
     four = _four(found)
@@ -72,15 +84,19 @@ def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThr
     low_db_hl, high_db_hl = spread.band_db()
     clinical = spread.shift(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
     return MeanThreshold(
-        _within_limits(level_db_hl, found),
-        None if bound == Bound.AT_MOST else _within_limits(min(low_db_hl, level_db_hl), found),
-        None if bound == Bound.AT_LEAST else _within_limits(max(high_db_hl, level_db_hl), found),
+        within_limits(level_db_hl, found),
+        None if bound == Bound.AT_MOST else within_limits(min(low_db_hl, level_db_hl), found),
+        None if bound == Bound.AT_LEAST else within_limits(max(high_db_hl, level_db_hl), found),
         bound,
-        tuple(round(share, SHARE_DIGITS) for share in shares_of(clinical)),
+        _rounded(shares_of(clinical)),
         tuple(f for f, each in four.items() if _is_beyond(each)),
         tuple(f for f, each in four.items() if each.kind == Kind.INFERRED),
         tuple(f for f, each in four.items() if each.doubtful),
     )
+
+
+def _rounded(shares: Iterable[float]) -> tuple[float, ...]:
+    return tuple(round(share, SHARE_DIGITS) for share in shares)
 
 
 def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
@@ -92,9 +108,9 @@ def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
     low_db_hl, high_db_hl = found.pta4.low_db_hl, found.pta4.high_db_hl
     return replace(
         found.pta4,
-        level_db_hl=_within_limits(found.pta4.level_db_hl + by_db, found),
-        low_db_hl=None if low_db_hl is None else _within_limits(low_db_hl + by_db, found),
-        high_db_hl=None if high_db_hl is None else _within_limits(high_db_hl + by_db, found),
+        level_db_hl=within_limits(found.pta4.level_db_hl + by_db, found),
+        low_db_hl=None if low_db_hl is None else within_limits(low_db_hl + by_db, found),
+        high_db_hl=None if high_db_hl is None else within_limits(high_db_hl + by_db, found),
     )
 
 
@@ -102,7 +118,7 @@ def _part_of(constants: int) -> float:
     return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
 
 
-def _within_limits(db_hl: float, found: EarResult) -> float:
+def within_limits(db_hl: float, found: EarResult) -> float:
     """Return a mean level within the limits of the four, where these are known."""
     four = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
     floors = [-inf if t.floor_db_hl is None else t.floor_db_hl for t in four]

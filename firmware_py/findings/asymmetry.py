@@ -18,6 +18,9 @@ the sentence says so. Where the worse ear was:
 A criterion that is met in doubt only may be met, and not surely. It is not met if bone conduction
 of both ears told, but nothing of the frequencies of the criterion.
 
+Whether a criterion is surely met goes by the whole (`whole_band.py`): fit, type, calibration and
+masking count for either ear, and the day, which is the same for both, for none.
+
 The criteria:
 
 - NICE guideline NG98, Hearing loss in adults (2018), on when to consider MRI of adults: 15 dB or
@@ -30,11 +33,12 @@ The criteria:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, starmap
 from typing import Final
 
 from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
+from firmware_py.findings.whole_band import BAND_SDS, BETWEEN_EARS, USUAL, Uncertainty
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING
@@ -48,7 +52,6 @@ ADULT_YEARS: Final = 18.0
 AAO_YEARS: Final = 50.0
 _NICE_HZ: Final = (500, 1000, 2000, 4000, 8000)
 _CONTIGUOUS_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
-_BAND_SDS: Final = 1.959963984540054  # a 95 % band reaches so far to either side
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Difference:
 
     frequency_hz: int
     db: float
-    half_width_db: float  # of its 95 % band
+    half_width_db: float  # of its 95 % band, of the whole
     at_least: bool  # one of both lies beyond a limit, or the better ear heard for the worse one
 
 
@@ -103,16 +106,26 @@ class Asymmetry:
     bone_hz: tuple[int, ...] = ()  # where the ears differ by bone conduction
 
 
-def asymmetries(result: SessionResult, age_years: float | None = None) -> list[Asymmetry]:
+def asymmetries(
+    result: SessionResult, age_years: float | None = None, uncertainty: Uncertainty = USUAL
+) -> list[Asymmetry]:
     """Return each ear that is worse than the other by a published criterion.
 
-    `result`: with clinical thresholds; `age_years`: of the person, None: not known.
+    `result`: with clinical thresholds; `age_years`: of the person, None: not known;
+    `uncertainty`: of the levels, which is in the bands of the differences.
     """
     criteria = [each for each in CRITERIA if each.is_of(age_years)]
     gaps = {each.ear: each for each in gaps_of(result, CLINICAL_ASCENDING)}
     ears = ((LEFT, RIGHT), (RIGHT, LEFT))
+    result = replace(result, ears=tuple(_widened(ear, uncertainty) for ear in result.ears))
     found = (_asymmetry(one, _compare(result, gaps, one, other), criteria) for one, other in ears)
     return [each for each in found if each is not None]
+
+
+def _widened(ear: EarResult, uncertainty: Uncertainty) -> EarResult:
+    """Return an ear with SDs that hold what is not the same for both ears of a sitting."""
+    widened = (uncertainty.widened(ear.route, t, BETWEEN_EARS) for t in ear.thresholds)
+    return replace(ear, thresholds=tuple(widened))
 
 
 @dataclass(frozen=True)
@@ -179,13 +192,13 @@ def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference |
     asked = all(as_shown(each).known_db_hl is not None for each in (worse, better))
     if not asked or high is None or low is None:
         return None
-    # The ears were asked apart: their errors add up as if they were independent.
+    # The ears were asked apart, each with its own earphone: errors add up as if independent.
     found = high.minus(low)
     # Two limits, or a limit on the wrong side, say nothing of the least difference; nor does a
     # better ear that is perhaps no better, because the other one heard for it.
     if found.open_below:
         return None
-    return Difference(worse.frequency_hz, found.low_db, _BAND_SDS * found.sd_db, found.open_above)
+    return Difference(worse.frequency_hz, found.low_db, BAND_SDS * found.sd_db, found.open_above)
 
 
 def _asymmetry(worse: str, compared: _Compared, criteria: Iterable[Criterion]) -> Asymmetry | None:

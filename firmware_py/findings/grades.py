@@ -1,8 +1,9 @@
 """The grade of hearing loss of a person by the WHO, with how sure it is.
 
 The grades are those of the World Report on Hearing (WHO 2021), by the PTA4 of the better ear
-(`ear/mean_threshold.py`); the ears were measured apart, so the smaller of two has
-P(min > x) = P(a > x) P(b > x).
+(`ear/mean_threshold.py`), and how sure it is by the band of the whole (`Uncertainty.graded` of
+`whole_band.py`): a record has the shares by the answers alone. The smaller of two ears has
+P(min > x) = P(a > x) P(b > x), as if all that is uncertain of one were apart from the other.
 """
 
 from collections.abc import Sequence

@@ -20,6 +20,7 @@ from math import erfc, sqrt
 from typing import Any, Final
 
 from firmware_py.findings.iso7029 import TABLE
+from firmware_py.findings.whole_band import Whole
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person, Sex
 from firmware_py.terms.results import SessionResult, ThresholdResult
@@ -45,6 +46,8 @@ class Usual:
     # some ages only the half is known
     levels_db_hl: tuple[float | None, float, float | None]
     share_better: float | None  # of these people, those with a lower threshold; None: not known
+    # the same at both ends of the 95 % band of the whole; None: it is not known, or there is none
+    shares_at_ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class AgeNorm:
         sds = above_db / self._sd_db(frequency_hz, above_db > 0.0)
         return 0.5 * erfc(-sds / sqrt(2.0))
 
-    def usual(self, found: ThresholdResult, below_db: float) -> Usual | None:
+    def usual(
+        self, found: ThresholdResult, below_db: float, whole: Whole | None = None
+    ) -> Usual | None:
         """Return what is usual beside a threshold, so much below clinical ones; None: no norm."""
         f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
@@ -90,10 +95,13 @@ class AgeNorm:
         low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         if f not in self.spread_frequencies_hz:
             return Usual((None, middle, None), None)
-        share = None  # of a bound, or of what was not asked
-        if level is not None and level.bound == Bound.NONE and not level.inferred:
-            share = self.share_better(f, level.low_db + below_db)
-        return Usual((low, middle, high), share)
+        if level is None or level.bound != Bound.NONE or level.inferred:
+            return Usual((low, middle, high), None)
+        share, ends = self.share_better(f, level.low_db + below_db), None
+        if whole is not None and whole.low_db_hl is not None and whole.high_db_hl is not None:
+            ends_db_hl = whole.low_db_hl + below_db, whole.high_db_hl + below_db
+            ends = self.share_better(f, ends_db_hl[0]), self.share_better(f, ends_db_hl[1])
+        return Usual((low, middle, high), share, ends)
 
     def lines(self, below_db: float) -> dict[str, Any]:
         spread_hz, (low, median, high) = self.spread_frequencies_hz, SHOWN_SDS

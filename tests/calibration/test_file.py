@@ -1,6 +1,7 @@
 """dB HL to dBFS by hand, between the points, and all that a calibration file may not say."""
 
 import datetime
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -30,14 +31,17 @@ from firmware_py.calibration.in_force import (
     CalibrationOnFile,
     load_calibration,
 )
+from firmware_py.findings.whole_band import Uncertainty
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.session.boards import serial_of
+from firmware_py.sessions.archive import recorded_result
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import AIR, BY_AIR, Route
 from firmware_py.terms.settings import SettingError, Settings
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
+from tests.host.journals import BOTH
 
 RIGHT, LEFT = Route("right"), Route("left")
 DAY = datetime.timedelta(days=1)
@@ -113,6 +117,13 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
             for name in names
             for wrong in ("", " ", "x" * 81, "\x1b[2J", "L\n1", "Zoë", 7)
         ),
+        *(
+            (
+                {"calibration.uncertainty_db": wrong},
+                f"[calibration] uncertainty_db is {wrong!r}; allowed are numbers from 0.2 to 5 dB",
+            )
+            for wrong in (0.19, 5.1, True, "1", math.nan)
+        ),
         ({"calibration.date": "2026-02-30"}, "[calibration] date is '2026-02-30'; allowed is a"),
         ({"calibration.date": "20260102"}, "allowed is a date such as 2026-01-31"),
         ({"calibration.due": "2026-01-02"}, "due is 2026-01-02; allowed is a date after 2026-01-0"),
@@ -154,6 +165,18 @@ def test_what_is_wrong_is_named_with_what_is_allowed(changes: dict[str, Any], wo
     with pytest.raises(CalibrationError) as refusal:
         calibration_from(content(changes))
     assert words in str(refusal.value)
+
+
+def test_the_uncertainty_that_a_file_states_is_in_force_and_may_be_missing() -> None:
+    stated, silent = calibration_from(content({"calibration.uncertainty_db": 1})), calibration()
+    result = recorded_result(BOTH).result
+
+    assert (stated.uncertainty_db, silent.uncertainty_db) == (1.0, None)
+    for made, sd_db in ((stated, 1.0), (silent, None)):
+        in_force = CalibrationOnFile(made).judge(MADE)
+        again = CalibrationInForce.from_record(json.loads(json.dumps(in_force.as_record())))
+        assert again.uncertainty(result) == Uncertainty(sd_db)
+    assert NO_CALIBRATION.judge(MADE).uncertainty(result) is None
 
 
 def test_nothing_is_louder_than_when_full_scale_counted_as_less() -> None:
