@@ -153,7 +153,7 @@ def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, An
         in_convention(result, convention),
         header.settings,
         convention,
-        nominal=header.calibration.nominal,
+        uncertainty=header.calibration.uncertainty(result),
     )
 
 

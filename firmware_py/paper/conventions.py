@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from firmware_py.findings.convention import confirmed_outside
-from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, NoNorm
+from firmware_py.findings.norms import (
+    AGE_MAX_YEARS,
+    AGE_MIN_YEARS,
+    STANDARD,
+    AgeNorm,
+    NoNorm,
+    Usual,
+)
 from firmware_py.findings.rows import Cell, Row, band_row, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source
@@ -95,16 +102,27 @@ def norm_tables(source: Source) -> list[Table]:
     return [_norm_table(source, ear, norm) for ear in source.by_air if may_conclude(ear)]
 
 
+def _peers(usual: Usual) -> Row:
+    """Return how many people hear better, and how many by the whole band."""
+    told = share_row(usual.share_better)
+    if usual.shares_at_ends is None:
+        return told
+    low, high = map(share_row, usual.shares_at_ends)
+    return told if low == high else row("share-between", share=told, low=low, high=high)
+
+
 def _norm_table(source: Source, ear: EarResult, norm: AgeNorm) -> Table:
     below_db = source.below_clinical_db(ear)
-    usual = {t.frequency_hz: norm.usual(t, below_db) for t in ear.thresholds}
+    usual = {
+        t.frequency_hz: norm.usual(t, below_db, source.whole_of(ear, t)) for t in ear.thresholds
+    }
     found = {hz: each for hz, each in usual.items() if each is not None}
     cells: dict[str, list[Cell]] = {"row-usual": [], "row-peers": []}
     for each in found.values():
         low, median, high = each.levels_db_hl
         ends = {} if low is None or high is None else {"low": low, "high": high}
         cells["row-usual"].append(row("norm" if ends else "level", level=median, **ends))
-        cells["row-peers"].append(share_row(each.share_better))
+        cells["row-peers"].append(_peers(each))
     name = str(ear.route)
     rows = [(row(code), of) for code, of in cells.items()]
     return table(row("norm-of", ear=name), [row("hertz"), *found], rows, of=name)

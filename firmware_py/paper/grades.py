@@ -6,6 +6,7 @@ from typing import Final
 from firmware_py.ear.mean_threshold import GRADES_DB_HL, outside_hz
 from firmware_py.findings.grades import grades_said, person_grade
 from firmware_py.findings.rows import Row, row, share_row
+from firmware_py.findings.whole_band import Whole
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import why_nothing_follows
 from firmware_py.paper.source import Source
@@ -19,9 +20,9 @@ def mean_rows(source: Source) -> Iterator[Row]:
     if source.nominal:
         yield row("no-mean-nominal")
         return
-    yield from (_mean_of(ear) for ear in source.by_air)
+    yield from (_mean_of(source, ear) for ear in source.by_air)
     known = [ear for ear in source.by_air if ear.pta4 is not None]
-    person = person_grade(source.result)
+    person = person_grade(source.graded)
     if person is not None:
         told = row(
             "person-grade-inferred" if person.inferred else "person-grade",
@@ -37,12 +38,12 @@ def mean_rows(source: Source) -> Iterator[Row]:
         yield row("remark", of=row("person-boards"))
 
 
-def _mean_of(ear: EarResult) -> Row:
+def _mean_of(source: Source, ear: EarResult) -> Row:
     found, name = ear.pta4, str(ear.route)
     if found is None:
         why = why_nothing_follows(ear) or row("not-in-test", frequencies_hz=outside_hz(ear))
         return row("pta4-none", ear=name, why=why)
-    mean = _level_of_mean(found)
+    mean = _level_of_mean(found, source.uncertainty.of_mean(ear) if source.uncertainty else None)
     if found.beyond_hz:
         mean = row("mean-beyond", mean=mean, frequencies_hz=found.beyond_hz)
     if found.inferred_hz:
@@ -52,8 +53,10 @@ def _mean_of(ear: EarResult) -> Row:
     return row("pta4", ear=name, mean=mean, grades=_grades(found.bound, found.shares))
 
 
-def _level_of_mean(found: MeanThreshold) -> Row:
+def _level_of_mean(found: MeanThreshold, whole: Whole | None) -> Row:
     ends = {"low": found.low_db_hl, "high": found.high_db_hl}
+    if whole is not None:
+        ends |= {"whole_low": whole.low_db_hl, "whole_high": whole.high_db_hl}
     known = {name: end for name, end in ends.items() if end is not None}
     if found.bound == Bound.NONE:
         return row("mean", mean_level=found.level_db_hl, **known)
@@ -84,7 +87,7 @@ def grade_table(source: Source) -> Table | None:
         if ear.pta4 is not None and ear.pta4.bound == Bound.NONE
     }
     columns = [row("the-ear", ear=name) for name in shares]
-    person = None if source.nominal else person_grade(source.result)
+    person = None if source.nominal else person_grade(source.graded)
     if person is not None and person.bound == Bound.NONE:
         shares["person"] = person.shares
         columns.append(row("grade-person"))

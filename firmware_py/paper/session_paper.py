@@ -7,6 +7,7 @@ from firmware_py.findings.rows import Row, row
 from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
 from firmware_py.paper.source import Source
+from firmware_py.paper.whole import whole_rows
 from firmware_py.platform.version import full_version
 
 
@@ -46,7 +47,9 @@ def _sections(source: Source) -> Iterator[Section]:
         ),
         blocks.legend(thresholds.legend_of(source)),
         blocks.tables(thresholds.threshold_tables(source), turned=True),
-        blocks.rows(filter(None, [conventions.convention_row(source)]), small=True),
+        blocks.rows(
+            (*filter(None, [conventions.convention_row(source)]), *whole_rows(source)), small=True
+        ),
     )
     yield blocks.section("grade", row("pta4-and-grade"), blocks.rows(grades.mean_rows(source)))
     told = [each.to_record() for each in source.gaps]

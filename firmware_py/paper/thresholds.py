@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from firmware_py.findings.checks import counted_purposes
 from firmware_py.findings.norms import AgeNorm
-from firmware_py.findings.rows import Cell, Row, band_row, count_row, level_row, no_value, row
+from firmware_py.findings.rows import Cell, Row, count_row, level_row, no_value, row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.head import verdict_row
 from firmware_py.paper.source import Source
+from firmware_py.paper.whole import band_rows
 from firmware_py.presenting.answers_given import Answered
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Purpose, Verdict
 from firmware_py.terms.results import ConfirmedThreshold, EarResult, ThresholdResult
@@ -91,7 +92,7 @@ def _thresholds(source: Source, ear: EarResult) -> Table:
     levels = [level_row(as_shown(t), wide=_is_wide(source, ear, t)) for t in found]
     rows: list[tuple[Row, list[Cell]]] = [
         (row("row-level", ear=str(ear.route), **source.unit), [*levels]),
-        (row("row-band"), [band_row(as_shown(t)) for t in found]),
+        *band_rows(source, ear),
     ]
     noise = masking_levels(source, ear)
     if noise:

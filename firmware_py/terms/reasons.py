@@ -212,6 +212,7 @@ DECIMALS: Final[Mapping[str, int]] = {
     "level": 0, "low": 0, "high": 0, "mean_level": 1, "offset_db": 1, "sd_db": 1, "most_db": 1,
     "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "half": 0, "shift": 0,
     "rate": 1, "ratio": 1, "change_db": 1,
+    "whole_low": 0, "whole_high": 0,
 }  # fmt: skip
 SIGNED: Final = ("difference_db", "retest_db", "shift", "change_db")  # written with a plus too
 

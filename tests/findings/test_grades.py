@@ -16,6 +16,7 @@ from firmware_py import ThresholdEstimator
 from firmware_py.ear.mean_threshold import GRADES_DB_HL, mean_threshold, pta4_posterior, shares_of
 from firmware_py.findings.grades import SURE, PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.findings.result_json import result_as_json as finished_result
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.terms.results import (
@@ -181,7 +182,7 @@ def grade_of(result: SessionResult) -> PersonGrade:
 
 def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None:
     alone = run_left_ear(two_ears(left=60.0, right=10.0)).test.result()
-    told = finished_result(alone, Settings(), nominal=False)
+    told = finished_result(alone, Settings(), uncertainty=USUAL)
 
     assert told["grade"] is None
     assert told["ears"][0]["pta4"]["bound"] == "at-least"

@@ -17,6 +17,7 @@ import pytest
 from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType, gaps_of
 from firmware_py.findings.convention import higher
 from firmware_py.findings.result_json import result_as_json
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.terms.outcomes import Bound, MaskingMark
 from firmware_py.terms.results import EarResult, MeanThreshold, SessionResult
 from firmware_py.terms.route import BONE, BY_AIR, RIGHT, Route
@@ -94,7 +95,7 @@ def examination_with(change: Change) -> Examination:
 
 
 def of_the_device(session: ReplayedSession) -> dict[str, Any]:
-    told = result_as_json(session.result, session.settings, nominal=False)
+    told = result_as_json(session.result, session.settings, uncertainty=USUAL)
     found: dict[str, Any] = json.loads(json.dumps({**told, "nominal": False}))
     return found
 

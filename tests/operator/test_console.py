@@ -20,6 +20,7 @@ from firmware_py.calibration import simulated
 from firmware_py.console.pin import PinHash
 from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import as_told
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.operator.replies import mean_words, state_words
@@ -372,7 +373,7 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
     replayed = replay_session(journal)
-    found = result_as_json(replayed.result, replayed.settings, nominal=False)
+    found = result_as_json(replayed.result, replayed.settings, uncertainty=USUAL)
     of_ears = {each["ear"]: each["pta4"] for each in found["ears"]}
     whose = {"session": 1, "started": replayed.header.started}
     assert json.loads(means) == {"ears": of_ears, "grade": found["grade"], **whose}
@@ -417,7 +418,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
         found = recorded_result(journal)
         settings = found.header.settings
         whole = result_as_json(
-            as_told(found.result, settings, nominal=False), settings, nominal=False
+            as_told(found.result, settings, nominal=False), settings, uncertainty=USUAL
         )
         assert json.loads(told).items() >= json.loads(json.dumps(whole)).items()
     assert json.loads(result) == {**json.loads(result), **beside}

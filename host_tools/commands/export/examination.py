@@ -68,7 +68,10 @@ class Examination:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
         found = result_as_json(
-            self.result, self.header.settings, self.convention, nominal=calibration.nominal
+            self.result,
+            self.header.settings,
+            self.convention,
+            uncertainty=calibration.uncertainty(self.result),
         )
         return {
             "journal": self.journal,

@@ -46,7 +46,7 @@ class SessionReport:
         """Return the result and the paper, as the device tells them."""
         source, convention = self.source, self.source.convention
         told = in_convention(source.result, convention)
-        result = result_as_json(told, source.settings, convention, nominal=source.nominal)
+        result = result_as_json(told, source.settings, convention, uncertainty=source.uncertainty)
         return {"result": result, "paper": self.paper}
 
     def audiogram(self, ear: EarResult) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from firmware_py.findings.result_json import threshold_with_width
 from firmware_py.findings.statements import as_told
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.journal import read_journal
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.outcomes import Outcome
@@ -133,7 +134,9 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
         if threshold.frequency_hz in guessed:
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
-            assert found == threshold_with_width(threshold, wanted_db(threshold.frequency_hz))
+            whole = USUAL.of(recorded.route, threshold)
+            wanted = wanted_db(threshold.frequency_hz)
+            assert found == threshold_with_width(threshold, wanted, whole)
     coded = gp_pta("export", half, "--format", "csv", "--unfinished", "--nhanes")[1]
     row = coded.splitlines()[1].split(",")
     assert row.count("888") == sum(t["mark"] == "incomplete" for t in thresholds.values())

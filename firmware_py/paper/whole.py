@@ -1,0 +1,68 @@
+"""What the bands of a paper hold beside the answers, which part is the largest, and what to do."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from firmware_py.findings.rows import Cell, Row, band_row, row
+from firmware_py.findings.whole_band import Part, Uncertainty, Whole, largest_of
+from firmware_py.paper.source import Source
+from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.results import EarResult
+from firmware_py.terms.route import AIR, BONE, ROUTE_KINDS
+from firmware_py.terms.shown_threshold import as_shown
+from firmware_py.terms.verdicts import has_thresholds
+
+_LARGEST: Final = {AIR: "whole-largest", BONE: "whole-largest-bone"}
+
+
+def band_rows(source: Source, ear: EarResult) -> Iterator[tuple[Row, list[Cell]]]:
+    """Yield the rows of both bands of a table; of nominal levels that of the answers alone."""
+    found = ear.thresholds
+    yield row("row-band-answers"), [band_row(as_shown(t)) for t in found]
+    if source.uncertainty is not None:
+        shown = [source.uncertainty.shown(ear.route, t) for t in found]
+        yield row("row-band-whole"), [band_row(each) for each in shown]
+
+
+def whole_rows(source: Source) -> Iterator[Row]:
+    """Say what the bands of the whole hold, and whose part is the largest, by kind of route."""
+    ears = [ear for ear in source.ears if has_thresholds(ear)]
+    if not ears:
+        return
+    if source.uncertainty is None:
+        yield row("whole-nominal")
+        return
+    yield _made_of(source.uncertainty, masked=any(ear.tones_masked for ear in ears))
+    for kind in ROUTE_KINDS:
+        if parts := [*_largest(source, [ear for ear in ears if ear.route.kind is kind])]:
+            yield row(_LARGEST[kind.transducer], parts=parts)
+
+
+def _made_of(uncertainty: Uncertainty, *, masked: bool) -> Row:
+    """Return what the bands hold; nothing of a room of which nothing is known."""
+    stated_db = uncertainty.calibration_db
+    names = {part: row(f"whole-{part}") for part in Part}
+    if stated_db is not None:
+        names[Part.CALIBRATION] = row("whole-calibration-stated", sd_db=stated_db)
+    if not masked:
+        del names[Part.MASKING]
+    if not uncertainty.room_known:
+        del names[Part.ROOM]
+    return row(f"whole-of{'-no-room' * (not uncertainty.room_known)}", of=[*names.values()])
+
+
+def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:
+    """Yield each part that is the largest where something was measured, and what makes it smaller.
+
+    Of a frequency that both ears have it is that of both together.
+    """
+    at_hz: dict[int, list[Whole]] = {}
+    for ear in ears:
+        for found in ear.thresholds:
+            whole = source.whole_of(ear, found)
+            if whole is not None and found.mark == Outcome.MEASURED:
+                at_hz.setdefault(found.frequency_hz, []).append(whole)
+    largest = {f: largest_of([each.parts for each in wholes]) for f, wholes in at_hz.items()}
+    for part in Part:
+        if frequencies_hz := sorted(f for f, each in largest.items() if each == part):
+            yield row(f"largest-{part}", frequencies_hz=frequencies_hz)
