@@ -69,7 +69,7 @@ def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
         parts += marked
     if any(as_shown(each).kind == Kind.INFERRED for each in chain(*ears.values())):
         parts.append(f"{INFERRED} inferred, not asked there")
-    parts += [f"{BAND} 95 % band", "v no response, ? perhaps", "^ all heard"]
+    parts += [f"{BAND} 95 %, answers", "v no response, ? perhaps", "^ all heard"]
     return "   ".join(parts)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from firmware_py.findings.rows import Cell, Row, band_row, row
 from firmware_py.findings.whole_band import Part, Uncertainty, Whole, largest_of
+from firmware_py.paper.head import Facts
 from firmware_py.paper.source import Source
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.results import EarResult
@@ -25,21 +26,30 @@ def band_rows(source: Source, ear: EarResult) -> Iterator[tuple[Row, list[Cell]]
 
 
 def whole_rows(source: Source) -> Iterator[Row]:
-    """Say what the bands of the whole hold, and whose part is the largest, by kind of route."""
+    """Say whose part of the whole is the largest, by kind of route, and what is not in it."""
     ears = [ear for ear in source.ears if has_thresholds(ear)]
     if not ears:
         return
     if source.uncertainty is None:
         yield row("whole-nominal")
         return
-    yield _made_of(source.uncertainty, masked=any(ear.tones_masked for ear in ears))
     for kind in ROUTE_KINDS:
         if parts := [*_largest(source, [ear for ear in ears if ear.route.kind is kind])]:
             yield row(_LARGEST[kind.transducer], parts=parts)
+    if not source.uncertainty.room_known:
+        yield row("whole-no-room")
+
+
+def whole_facts(source: Source) -> Facts:
+    """Return what the bands of the whole hold; nothing of nominal levels."""
+    ears = [ear for ear in source.ears if has_thresholds(ear)]
+    if ears and source.uncertainty is not None:
+        masked = any(ear.tones_masked for ear in ears)
+        yield row("fact-whole"), _made_of(source.uncertainty, masked=masked)
 
 
 def _made_of(uncertainty: Uncertainty, *, masked: bool) -> Row:
-    """Return what the bands hold; nothing of a room of which nothing is known."""
+    """Return the parts of which something is known."""
     stated_db = uncertainty.calibration_db
     names = {part: row(f"whole-{part}") for part in Part}
     if stated_db is not None:
@@ -48,7 +58,7 @@ def _made_of(uncertainty: Uncertainty, *, masked: bool) -> Row:
         del names[Part.MASKING]
     if not uncertainty.room_known:
         del names[Part.ROOM]
-    return row(f"whole-of{'-no-room' * (not uncertainty.room_known)}", of=[*names.values()])
+    return row("whole-of", of=[*names.values()])
 
 
 def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:
@@ -63,6 +73,8 @@ def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:
             if whole is not None and found.mark == Outcome.MEASURED:
                 at_hz.setdefault(found.frequency_hz, []).append(whole)
     largest = {f: largest_of([each.parts for each in wholes]) for f, wholes in at_hz.items()}
-    for part in Part:
-        if frequencies_hz := sorted(f for f, each in largest.items() if each == part):
-            yield row(f"largest-{part}", frequencies_hz=frequencies_hz)
+    for part in (each for each in Part if each in largest.values()):
+        told = row(f"largest-{part}")
+        here_hz = sorted(f for f, each in largest.items() if each == part)
+        everywhere = len(here_hz) == len(largest)
+        yield told if everywhere else row("largest-at", frequencies_hz=here_hz, part=told)

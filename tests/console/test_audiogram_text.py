@@ -87,7 +87,7 @@ dB HL 125    250     500     1k      2k      4k      8k Hz
   110 .       .       .       .       .       .       .
       .       .       .       .       .       .       .
   120 |-------|-------|-------|-------|-------|-------vX"""
-PICTURE_LEGEND = "O right   X left   : 95 % band   v no response, ? perhaps   ^ all heard"
+PICTURE_LEGEND = "O right   X left   : 95 %, answers   v no response, ? perhaps   ^ all heard"
 
 
 def test_a_whole_picture() -> None:

@@ -161,7 +161,7 @@ def test_a_report_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> 
         norms = tables(person.report.paper, "norm")
         for ear, found in person.thresholds_without_tone():
             assert drawn[ear, found.frequency_hz] == "inferred"
-            for code in ("row-level", "row-band"):
+            for code in ("row-level", "row-band-answers", "row-band-whole"):
                 cell = cells(found_tables[ear], code)[found.frequency_hz]
                 assert cell["code"] in ("inferred", "no-value")
             if ear in norms:

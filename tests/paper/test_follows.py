@@ -48,7 +48,13 @@ def grades(paper: Paper) -> list[dict[str, Any]]:
 
 def test_an_ear_that_hears_nothing_has_a_bound_and_no_number(deaf_ear: Path) -> None:
     told, *_ = grades(report_of(session_of(deaf_ear)).paper)
-    assert codes_in(told) == ["pta4", "mean-beyond", "mean-at-least", "grade-at-least", "grade-profound"]
+    assert codes_in(told) == [
+        "pta4",
+        "mean-beyond",
+        "mean-at-least",
+        "grade-at-least",
+        "grade-profound",
+    ]
     assert told["mean"]["frequencies_hz"] == [500, 1000, 2000, 4000]
     assert told["mean"]["mean"]["level"] == 100
 

@@ -58,8 +58,8 @@ INFERRED_BY: Final = (
 )
 INFERRED: Final = {
     "level_db_hl": "inferred threshold, not measured",
-    "low_db_hl": "lower end of the 95 % band of the inferred threshold",
-    "high_db_hl": "upper end of the 95 % band of the inferred threshold",
+    "low_db_hl": "lower end of the 95 % band of the answers of the inferred threshold",
+    "high_db_hl": "upper end of the 95 % band of the answers of the inferred threshold",
 }
 # Of an ear that could not be tested: no result can be obtained, which HL7 calls cancelled ("X" of
 # its table 0085).
@@ -71,9 +71,11 @@ COMPARATORS: Final = {SIGNS[bound]: comparator for bound, comparator in BOUND_SI
 # Of a session: what tells it from all others, by whichever way it came here.
 NAMED_BY: Final = ("session", "started", "firmware", "device", "person", "settings", "prior")
 BAND: Final = {
-    "low_db_hl": "lower end of the 95 % band of the threshold",
-    "high_db_hl": "upper end of the 95 % band of the threshold",
+    "low_db_hl": "lower end of the 95 % band of the answers",
+    "high_db_hl": "upper end of the 95 % band of the answers",
 }
+# Of a quantity: its standard uncertainty, of the whole measurement.
+UNCERTAINTY: Final = "http://hl7.org/fhir/StructureDefinition/iso21090-uncertainty"
 
 
 def as_fhir(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
@@ -287,10 +289,14 @@ class _Writer:
         """Return the value of a threshold that was asked, or why there is none."""
         level_db_hl = measured_db_hl(found)
         if level_db_hl is not None:
+            sd_db = found["reading"].get("whole_sd_db")
+            known = [] if sd_db is None else [_extension(UNCERTAINTY, sd_db)]
             return {
-                "valueQuantity": self._quantity(level_db_hl),
+                "valueQuantity": {
+                    **({"extension": known} if known else {}), **self._quantity(level_db_hl),
+                },
                 "component": self._components(found, BAND),
-            }
+            }  # fmt: skip
         limit_db_hl = known_db_hl(found)
         if limit_db_hl is not None:
             comparator, meaning = BEYOND[found["reading"]["kind"]]
@@ -358,6 +364,10 @@ def _absent(code: str, display: str) -> Resource:
 
 def _concept(system: str, code: str, display: str) -> Resource:
     return {"coding": [{"system": system, "code": code, "display": display}], "text": display}
+
+
+def _extension(url: str, value: float) -> Resource:
+    return {"url": url, "valueDecimal": round(float(value), 1)}
 
 
 def _interpretation(code: str, display: str) -> Resource:

@@ -28,7 +28,9 @@ from host_tools.commands.export.document_session import (
 )
 from host_tools.commands.export.gaps import gaps_cell, loss_words
 
-OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
+OF_EAR: Final = (
+    "outcome", "marks", "bands", "inferred", "confirmed", "tones", "retest_difference_db",
+)  # fmt: skip
 # Of an ear with tests by air and by bone.
 OF_GAPS: Final = ("air_bone_gap_db", "loss")
 
@@ -167,6 +169,7 @@ def _of_ear(ear: DocumentEar, spelling: Spelling) -> dict[str, Any]:
     return {
         "outcome": ear.record["outcome"],
         "marks": _marks(ear.thresholds, spelling),
+        "bands": _band_words(ear.thresholds, spelling),
         "inferred": _inferred_words(ear.thresholds, spelling),
         "confirmed": _confirmed_words(ear.confirmed, spelling),
         "tones": ear.record["tones"],
@@ -192,14 +195,36 @@ def _marks(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
 
 
 def _inferred_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
-    """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
+    """Return such as "750 34.5 (28.0 to 41.0, whole 25.1 to 43.9)": what was not asked."""
     level = spelling.level
     return "; ".join(
-        f"{found['frequency_hz']} {level(reading['level_db_hl'])} "
-        f"({level(reading['low_db_hl'])} to {level(reading['high_db_hl'])})"
+        f"{found['frequency_hz']} {level(reading['level_db_hl'])} ({_bands(reading, spelling)})"
         for found, reading in ((each, each["reading"]) for each in thresholds)
         if reading["kind"] == Kind.INFERRED
     )
+
+
+def _band_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
+    """Return such as "1000 28.0 to 41.0, whole 25.1 to 43.9, fit": the largest part at its end."""
+    return "; ".join(
+        ", ".join(
+            filter(None, [f"{found['frequency_hz']} {_bands(reading, spelling)}", _part(reading)])
+        )
+        for found, reading in ((each, each["reading"]) for each in thresholds)
+        if reading["kind"] == Kind.MEASURED and reading["low_db_hl"] is not None
+    )
+
+
+def _bands(reading: JsonObject, spelling: Spelling) -> str:
+    """Return the 95 % band of the answers, and that of the whole, if it is known."""
+    told = [f"{spelling.level(reading['low_db_hl'])} to {spelling.level(reading['high_db_hl'])}"]
+    ends = [reading.get(f"whole_{end}_db_hl") for end in ("low", "high")]
+    told += [f"whole {' to '.join(map(spelling.level, ends))}"] if None not in ends else []
+    return ", ".join(told)
+
+
+def _part(reading: JsonObject) -> str:
+    return str(reading.get("largest_part") or "")
 
 
 def _confirmed_words(confirmed: Iterable[JsonObject], spelling: Spelling) -> str:

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.findings.result_json import WHOLE
 from firmware_py.terms.outcomes import MaskingMark
 from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.words import say
@@ -31,9 +32,12 @@ COLUMNS: Final = {
     "threshold_convention": TEXT,
     "threshold_db_hl": NUMBER, "sd_db": NUMBER, "low_db_hl": NUMBER, "high_db_hl": NUMBER,
     "low_open": YES_OR_NO, "high_open": YES_OR_NO,
+    "whole_low_db_hl": NUMBER, "whole_high_db_hl": NUMBER, "whole_sd_db": NUMBER,
+    "largest_part": TEXT,
     "mark": TEXT, "kind": TEXT, "limit_db_hl": NUMBER,
     "inferred_db_hl": NUMBER, "inferred_sd_db": NUMBER,
     "inferred_low_db_hl": NUMBER, "inferred_high_db_hl": NUMBER,
+    "inferred_whole_low_db_hl": NUMBER, "inferred_whole_high_db_hl": NUMBER,
     "masked": YES_OR_NO, "other_ear_may_have_heard": YES_OR_NO,
     "confirmed_db_hl": NUMBER, "confirmed_mark": TEXT, "marks": TEXTS,
     # of a threshold by bone
@@ -43,7 +47,8 @@ COLUMNS: Final = {
     # of the ear
     "verdict": TEXT, "reasons": TEXTS, "ear_outcome": TEXT, "tones": COUNT,
     "clinical_offset_db": NUMBER, "pta4_db_hl": NUMBER, "pta4_low_db_hl": NUMBER,
-    "pta4_high_db_hl": NUMBER, "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
+    "pta4_high_db_hl": NUMBER, "pta4_whole_low_db_hl": NUMBER, "pta4_whole_high_db_hl": NUMBER,
+    "pta4_largest_part": TEXT, "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
     # of an ear by bone
     "loss": TEXT, "loss_15_db_percent": NUMBER, "loss_inferred_hz": COUNTS,
     # with what
@@ -161,6 +166,9 @@ def _of_ear(ear: DocumentEar) -> dict[str, Any]:
         "pta4_db_hl": mean.get("level_db_hl"),
         "pta4_low_db_hl": mean.get("low_db_hl"),
         "pta4_high_db_hl": mean.get("high_db_hl"),
+        "pta4_whole_low_db_hl": mean.get("whole_low_db_hl"),
+        "pta4_whole_high_db_hl": mean.get("whole_high_db_hl"),
+        "pta4_largest_part": mean.get("largest_part"),
         "pta4_bound": mean.get("bound"),
         "pta4_inferred_hz": mean.get("inferred_hz"),
     }
@@ -184,6 +192,7 @@ def _threshold(found: JsonObject, ear: DocumentEar) -> dict[str, Any]:
     return {
         **{name: found[name] for name in names},
         **inferred,
+        **_whole(reading, asked=asked),
         **classical,
         "mark": found["mark"],
         "kind": reading["kind"],
@@ -193,6 +202,13 @@ def _threshold(found: JsonObject, ear: DocumentEar) -> dict[str, Any]:
         "other_ear_may_have_heard": masking == MaskingMark.UNCERTAIN if asked else None,
         "marks": marks_of(found),
     }
+
+
+def _whole(reading: JsonObject, *, asked: bool) -> dict[str, Any]:
+    """Return the band of the whole; a document of an earlier version has none."""
+    if asked:
+        return {name: reading.get(name) for name in WHOLE}
+    return {f"inferred_{name}": reading.get(name) for name in WHOLE if name.endswith("_db_hl")}
 
 
 def _schema() -> "pa.Schema":

@@ -22,7 +22,7 @@ def test_no_two_things_have_the_same_character() -> None:
     characters = [route.character(mark) for route in ROUTES for mark in MaskingMark]
     characters += [console.ARROWS[kind] for kind in WITH_ARROW]
     characters += [console.INFERRED, console.TRUTH, ":"]
-    assert "   : 95 % band" in console.legend({Route(LEFT): []})
+    assert "   : 95 %, answers" in console.legend({Route(LEFT): []})
 
     assert len({*characters}) == len(characters) == len(MaskingMark) * len(ROUTES) + 6
 

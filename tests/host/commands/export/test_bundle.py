@@ -14,10 +14,12 @@ import pytest
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.statements import as_told
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.sessions import session_record
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.terms.reasons import Code, reason
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.words import say
 from host_tools.commands.export.bundle import CLASSICAL
@@ -106,6 +108,22 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
     low, high = (part["valueQuantity"]["value"] for part in found["component"])
     assert low == pytest.approx(threshold.low_db_hl, abs=0.05)
     assert high == pytest.approx(threshold.high_db_hl, abs=0.05)
+    assert {part["code"]["text"].split(" of the ")[-1] for part in found["component"]} == {
+        "answers"
+    }
+    whole = USUAL.of(Route("right"), threshold)
+    assert whole is not None
+    (extension,) = quantity["extension"]
+    assert extension["url"].endswith("/iso21090-uncertainty")
+    assert extension["valueDecimal"] == pytest.approx(whole.sd_db, abs=0.05)
+
+
+def test_a_nominal_level_has_no_uncertainty() -> None:
+    session = session_with_marks()
+    nominal = replace(session.header, calibration=CalibrationInForce())
+    told = json.dumps(resources_of(replace(session, header=nominal)))
+    assert "nominal dB" in told
+    assert "uncertainty" not in told
 
 
 def test_what_has_no_number_says_so() -> None:

@@ -20,9 +20,11 @@ from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.air_bone_gap import gaps_of
+from firmware_py.findings.whole_band import USUAL
 from firmware_py.operator.replies import result_words
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person
+from firmware_py.terms.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.long_table import COLUMNS
@@ -131,7 +133,7 @@ def test_separator_and_decimal_sign_change_nothing_but_the_spelling(
         assert [*row] == [*usual]
         for name, cell in usual.items():
             number = re.fullmatch(r"-?\d+\.\d", cell)
-            listed = name.startswith("inferred_") and "(" in cell
+            listed = name.startswith(("bands_", "inferred_")) and " to " in cell
             comma = decimal == COMMA and (number or listed)
             assert row[name] == (cell.replace(".", ",") if comma else cell)
 
@@ -219,7 +221,10 @@ def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     examination = inferred_and_confirmed()
     (row,) = nhanes_rows(examination)
     (found,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 2000]
-    band = f"({found.low_db_hl:.1f} to {found.high_db_hl:.1f})"
+    whole = USUAL.of(Route("right"), found)
+    assert whole is not None
+    both = f"whole {whole.low_db_hl:.1f} to {whole.high_db_hl:.1f}"
+    band = f"({found.low_db_hl:.1f} to {found.high_db_hl:.1f}, {both})"
 
     assert (row["AUXU2KR"], row["AUXU750R"]) == ("", "")
     assert row["AUXU2KL"] != ""
@@ -227,6 +232,8 @@ def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     assert row["inferred_right"].split("; ")[1] == f"2000 {found.threshold_db_hl:.1f} {band}"
     assert row["confirmed_right"] == "1000 35; 8000 no-response"
     assert (row["inferred_left"], row["confirmed_left"]) == ("", "")
+    assert f"{both}, " not in row["bands_right"]
+    assert re.match(r"250 [\d.]+ to [\d.]+, whole [\d.]+ to [\d.]+, fit; 500", row["bands_right"])
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@"])

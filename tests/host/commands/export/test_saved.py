@@ -11,6 +11,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
+from firmware_py.findings.result_json import WHOLE
 from firmware_py.journal import read_journal
 from firmware_py.terms.record_checks import ResultError
 from host_tools.commands.export.document_session import JSON_FORMAT, Sessions, whole_as_one
@@ -234,6 +235,22 @@ def test_a_document_of_before_lacks_a_property_and_its_journal_has_it(
     code, _, err = gp_pta("export", save(tmp_path / "saved.json", document), "--format", "csv")
     assert code == 6
     assert f"has no {way[-1]!r}: an earlier version saved it" in err
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_document_of_before_has_no_band_of_the_whole(
+    tmp_path: Path, gp_pta: GpPta, name: str
+) -> None:
+    document = document_of(BOTH)
+    for ear in document["sessions"][0]["ears"]:
+        for found in (ear["pta4"], *(each["reading"] for each in ear["thresholds"])):
+            for each in WHOLE:
+                del found[each]
+    form = FORMS[name].options
+    saved, out = save(tmp_path / "saved.json", document), tmp_path / f"out{FORMATS[form[1]].ending}"
+    told = gp_pta("export", saved, "-o", out, *form)
+    assert told == (0, "", "")
+    assert b"uncertainty" not in out.read_bytes()
 
 
 # The schema

@@ -89,8 +89,8 @@ def test_the_row_names_ear_difference_band_and_source() -> None:
         "differences": {
             "code": "listed",
             "of": [
-                {"code": "difference", "level": 16, "frequency_hz": 500, "half": 6},
-                {"code": "difference", "level": 22, "frequency_hz": 1000, "half": 6},
+                {"code": "difference", "level": 16, "frequency_hz": 500, "half": 11},
+                {"code": "difference", "level": 22, "frequency_hz": 1000, "half": 11},
             ],
         },
         "criteria": ["NICE NG98, 2018"],
