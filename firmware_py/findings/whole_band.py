@@ -81,6 +81,7 @@ ROOM: Final = PartDb(0.35, 0.35)
 # By how much a threshold scatters when it is measured again: ISO 8253-1:2010, A.3.2. It holds the
 # spread of a manual test, too, and not only day and fit.
 REPETITION: Final = PartDb(2.5, 4.0)
+REPETITION_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
 # Of the difference of two ears at one sitting: the day is the same for both.
 BETWEEN_EARS: Final = (Part.FIT, Part.TYPE, Part.CALIBRATION, Part.MASKING, Part.ROOM)
 
@@ -192,6 +193,11 @@ class Uncertainty:
             None if high_db_hl is None else within_limits(middle_db_hl + reach_db, ear),
             parts,
         )
+
+    def apart_db2(self, route: Route, frequency_hz: float, which: Collection[Part]) -> float:
+        """Return the variance that these parts add to a difference of two sessions."""
+        beside = self.beside(route, frequency_hz)
+        return sum(db * db for part, db in beside.items() if part in which)
 
     def graded(self, result: SessionResult, convention: str = FIFTY_PERCENT) -> SessionResult:
         """Return a result, in a convention, whose grades are as likely as the whole makes them."""

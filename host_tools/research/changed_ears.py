@@ -2,7 +2,7 @@
 
 Simulated listeners do two whole tests each, and `host_tools.commands.sessions.change` is asked of
 both ears whether they changed. Between the tests the earphones are put on again: every threshold
-moves by what `refit_sd_db` says. In some the ear grew worse as well, by 15 dB from 3 kHz on. The
+moves by `REPETITION`. In some the ear grew worse as well, by 15 dB from 3 kHz on. The
 listeners have the ten standard audiograms (Bisgaard et al. 2010) moved up and down by up to 10 dB,
 a response noise from 1.5 to 4 dB, and lapse and press in silence once in 50 tones.
 
@@ -21,13 +21,14 @@ import numpy as np
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, Ear
+from firmware_py.findings.whole_band import REPETITION
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.settings import BRISK, CLINICAL
-from host_tools.commands.sessions.change import CHANGED, EarPosterior, change_between, refit_sd_db
+from host_tools.commands.sessions.change import CHANGED, EarPosterior, change_between
 from host_tools.research.study.arguments import whole_number
 from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Answering
@@ -87,7 +88,7 @@ def _hear(truth_db_hl: list[float], worse_db: float, random: np.random.Generator
     levels_db_hl = [
         level_db_hl
         + (worse_db if f >= WORSE_FROM_HZ else 0.0)
-        + float(random.normal(0.0, refit_sd_db(f)))
+        + float(random.normal(0.0, REPETITION.at(f)))
         for f, level_db_hl in zip(frequencies_hz, truth_db_hl, strict=True)
     ]
     return Audiogram(frequencies_hz, tuple(levels_db_hl))

@@ -32,7 +32,8 @@ from host_tools.commands.prescribe.source import (
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 
-SEED: Final = 1  # of the draws, so that the same journal prescribes the same
+SEED: Final = 1  # of the draws of thresholds
+BESIDE_SEED: Final = 2  # and of what lies beside the answers: the same journal prescribes the same
 # What a threshold is that a rule is given: rules were made for those of clinics.
 CONVENTION: Final = CLINICAL_ASCENDING
 
@@ -98,7 +99,8 @@ def _thresholds(session: RecordedSession, result: EarResult) -> Taken:
         _point_db_hl(float(mean) + offset_db, found, highest_db_hl)
         for mean, found in zip(mean_db_hl, thresholds, strict=True)
     ]
-    draws_db_hl = _draws(*known.joint_threshold(frequencies_hz)).T + offset_db
+    draws_db_hl = _draws(*known.joint_threshold(frequencies_hz)) + offset_db
+    draws_db_hl = (draws_db_hl + _beside(session, result)).T
     within = [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
     shown = ear_in_convention(result, session.settings.threshold_convention).thresholds
     return Taken(
@@ -154,6 +156,16 @@ def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArra
             for count, mean, covariance in zip(counts, mean_db_hl, covariance_db2, strict=True)
         ]
     )
+
+
+def _beside(session: RecordedSession, result: EarResult) -> FloatArray:
+    """Draw what the whole has beside the answers, (DRAWS, m); nothing if levels are nominal."""
+    uncertainty, count = session.calibration.uncertainty(session.result), len(result.thresholds)
+    if uncertainty is None:
+        return np.zeros((DRAWS, count))
+    chance = np.random.Generator(np.random.Philox(BESIDE_SEED))
+    covariance_db2 = uncertainty.covariance_db2(result.route, result.thresholds)
+    return chance.multivariate_normal(np.zeros(count), covariance_db2, DRAWS, method="eigh")
 
 
 def _point_db_hl(mean_db_hl: float, found: ThresholdResult, inferred_max_db_hl: float) -> float:

@@ -4,7 +4,7 @@ Each session leaves a joint posterior of the ear's thresholds, a mixture of Gaus
 frequencies. With the earphones put on again a measured threshold moves though the ear does not, so
 that the shift at frequency f is
 
-    D(f) = x_last(f) - x_first(f) + e(f),    e(f) ~ N(0, 2 REFIT(f)^2),
+    D(f) = x_last(f) - x_first(f) + e(f),    e(f) ~ N(0, 2 REPETITION(f)^2 + APART(f)^2),
 
 and an ear changed if |D(f)| >= 10 dB at any frequency that both sessions asked. Its probability is
 the share of draws from both posteriors, with all that neighbours share, of which that is true. The
@@ -13,19 +13,21 @@ draws are the same every time.
 A threshold beyond a limit counts as if it lay at it: the shift is then a bound, and a draw counts
 only if the ear moved so far whatever lies beyond. The probability is the least that it can be.
 
-REFIT is the standard uncertainty of repeated measurements by ISO 8253-1:2010, A.3.2: 2.5 dB up to
-4 kHz, 4 dB above it, for air conduction. The standard itself was not at hand; the figures are those
-of the tests of phonometry (J. M. Requena-Plens), where they are read from it. They hold the spread
-of a manual test too, not the earphones' alone, so that the remark is rather made too seldom.
+REPETITION is the standard uncertainty of repeated measurements, 2.5 dB up to 4 kHz and 4 dB above
+it (`firmware_py/findings/whole_band.py` has the source). It holds the spread of a manual test too,
+and not day and fit alone, so that the remark is rather made too seldom. What was the same both
+times cancels: calibration and type of the transducer. Where they were others, they are APART, the
+parts of either session.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
 
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
+from firmware_py.findings.whole_band import REPETITION
 from firmware_py.inference.kernel import Array
 from firmware_py.terms.level import Level
 from firmware_py.terms.outcomes import Bound, Outcome
@@ -44,20 +46,11 @@ CHANGED: Final = 0.95
 FALSE_ALARMS: Final = {BRISK: 0.021, CLINICAL: 0.026}
 NOTICED: Final = {BRISK: 0.670, CLINICAL: 0.649}
 USUAL: Final = 0.70  # half of the ears that did not change have a higher probability
-REFIT_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
-REFIT_LOW_DB: Final = 2.5
-REFIT_HIGH_DB: Final = 4.0
-REFIT_HIGH_ABOVE_HZ: Final = 4000.0
 DRAWS: Final = 20_000  # of a probability of one half the error is .0035
 SEED: Final = 21
 # What an ear has to have come to, to be compared.
 FINISHED: Final = (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
 _LEAST_VARIANCE_DB2: Final = 1e-9  # keeps a covariance positive in spite of rounding
-
-
-def refit_sd_db(frequency_hz: float) -> float:
-    """Return by how much a threshold scatters when it is measured again, SD."""
-    return REFIT_HIGH_DB if frequency_hz > REFIT_HIGH_ABOVE_HZ else REFIT_LOW_DB
 
 
 @dataclass(frozen=True)
@@ -160,16 +153,21 @@ def bounds_between(first: EarPosterior, last: EarPosterior) -> dict[int, Bound |
     return {f: last.beyond(f).minus(first.beyond(f)).bound for f in common}
 
 
-def change_between(first: EarPosterior, last: EarPosterior) -> Change | None:
-    """Return what came of an ear; None: no frequency was asked both times."""
+def change_between(
+    first: EarPosterior, last: EarPosterior, apart_db2: Callable[[float], float] = lambda _: 0.0
+) -> Change | None:
+    """Return what came of an ear; None: no frequency was asked both times.
+
+    `apart_db2`: by frequency, the variance of what was not the same both times.
+    """
     bounds = bounds_between(first, last)
     if not bounds:
         return None
     common = [*bounds]
     random = np.random.Generator(np.random.Philox(SEED))
     before, after = (each.at(common).draws_db_hl(random, DRAWS) for each in (first, last))
-    refit_db = np.sqrt(2.0) * np.array([refit_sd_db(f) for f in common])
-    shift_db = after - before + refit_db * random.standard_normal(before.shape)
+    moved_db = np.sqrt([2.0 * REPETITION.at(f) ** 2 + apart_db2(f) for f in common])
+    shift_db = after - before + moved_db * random.standard_normal(before.shape)
     worse, better = (
         [bound in (Bound.NONE, sure) for bound in bounds.values()]
         for sure in (Bound.AT_LEAST, Bound.AT_MOST)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +10,7 @@ from unicodedata import category, normalize
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.findings.convention import ear_in_convention
+from firmware_py.findings.whole_band import Part, Uncertainty
 from firmware_py.journal.records import LineError
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
@@ -29,6 +31,10 @@ LETTERS_MARKS_NUMBERS: Final = "LMN"  # the first letters of their categories
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()
 MAY_BE_UNKNOWN: Final = ("device", "board")  # and still be compared
+# Where one of these was another, levels were made by another calibration; or the transducer was
+# perhaps another type.
+OTHER_CALIBRATION: Final = ("board", "measured", "calibration", "earphones", "vibrator")
+OTHER_TYPE: Final = ("transducer", "vibrator")
 
 # Wraps what takes long: the items, how many, and what they are.
 Watch = Callable[[Iterable[Entry], int, str], Iterable[Entry]]
@@ -46,6 +52,7 @@ class Visit:
     at: float = 0.0  # its place in time, seconds since 1970
     identity: Identity = NOBODY
     convention: str = FIFTY_PERCENT  # that its settings ask for; posteriors are of 50 % points
+    uncertainty: Uncertainty | None = None  # beside the answers; None: levels are nominal, or none
 
     @classmethod
     def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
@@ -64,6 +71,7 @@ class Visit:
             at,
             _identity(entry, session.header),
             session.settings.threshold_convention,
+            session.calibration.uncertainty(session.result),
         )
 
     @property
@@ -182,7 +190,8 @@ class Person:
         first = next((each for each in others if not _refusals(each, last, ear)), None)
         if first is None:
             return None
-        change = change_between(first.posteriors[ear], last.posteriors[ear])
+        apart_db2 = partial(_apart_db2, first, last, ear)
+        change = change_between(first.posteriors[ear], last.posteriors[ear], apart_db2)
         return None if change is None else Comparison(ear, first, last, change)
 
     def refusals(self) -> list[tuple[str, Visit, Visit, Difference]]:
@@ -239,6 +248,16 @@ class Person:
 
 def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return differences(Meeting.VISITS, one.identity_of(ear), other.identity_of(ear))
+
+
+def _apart_db2(one: Visit, other: Visit, ear: str, frequency_hz: float) -> float:
+    """Return the variance of what was not the same at two visits, and does not cancel."""
+    fields = {each.field for each in _between(one, other, ear)}
+    others = {Part.CALIBRATION: OTHER_CALIBRATION, Part.TYPE: OTHER_TYPE}
+    which = [part for part, names in others.items() if fields & {*names}]
+    route = other.ears[ear].route
+    known = [each.uncertainty for each in (one, other) if each.uncertainty is not None]
+    return sum(each.apart_db2(route, frequency_hz, which) for each in known)
 
 
 def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:

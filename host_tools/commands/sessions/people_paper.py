@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from firmware_py.board.self_check import was_clock_set
@@ -17,6 +18,7 @@ from firmware_py.findings.rows import (
     row,
     share_row,
 )
+from firmware_py.findings.whole_band import REPETITION, REPETITION_SOURCE
 from firmware_py.paper import blocks
 from firmware_py.paper.head import state_row, verdict_row
 from firmware_py.terms.outcomes import Bound
@@ -121,8 +123,8 @@ def method_row() -> Row:
         "noticed": change.NOTICED[BRISK], "noticed_clinical": change.NOTICED[CLINICAL],
     }  # fmt: skip
     return row(
-        "people-method", limit_db=SHIFT_DB, low_db=change.REFIT_LOW_DB,
-        high_db=change.REFIT_HIGH_DB, source=change.REFIT_SOURCE,
+        "people-method", limit_db=SHIFT_DB, low_db=REPETITION.low_db,
+        high_db=REPETITION.high_db, source=REPETITION_SOURCE,
         **{name: row("percent-rate", rate=100.0 * share) for name, share in rates.items()},
     )  # fmt: skip
 
@@ -162,14 +164,19 @@ def _convention(person: Person) -> blocks.Block | None:
 
 
 def _thresholds(visits: Sequence[Visit], unit: dict[str, str]) -> Iterator[blocks.Table]:
-    """Yield a table an ear, of two rows a session: thresholds, and their bands."""
+    """Yield a table an ear, of rows a session: thresholds, and their bands."""
     for ear in EARS:
         lines: list[tuple[Row, list[Cell]]] = []
         for visit in (each for each in visits if ear in each.ears):
-            found = {each.frequency_hz: as_shown(each) for each in visit.ears[ear].thresholds}
-            readings = [found.get(f) for f in AUDIOGRAM_FREQUENCIES_HZ]
-            lines.append((_of_visit(visit, visit.ears[ear]), [*map(level_row, readings)]))
-            lines.append((row("row-band"), [*map(band_row, readings)]))
+            found = visit.ears[ear]
+            of = {each.frequency_hz: each for each in found.thresholds}
+            readings = [as_shown(of[f]) if f in of else None for f in AUDIOGRAM_FREQUENCIES_HZ]
+            lines.append((_of_visit(visit, found), [*map(level_row, readings)]))
+            lines.append((row("row-band-answers"), [*map(band_row, readings)]))
+            if visit.uncertainty is not None:
+                shown = partial(visit.uncertainty.shown, found.route)
+                whole = [shown(of[f]) if f in of else None for f in AUDIOGRAM_FREQUENCIES_HZ]
+                lines.append((row("row-band-whole"), [*map(band_row, whole)]))
         if lines:
             columns: list[Cell] = [row("hertz"), *AUDIOGRAM_FREQUENCIES_HZ]
             caption = row("people-thresholds", ear=ear, **unit)

@@ -18,9 +18,10 @@ from scipy import stats
 from firmware_py.calibration.file import calibration_from
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.rows import LEAST_SHARE, Row, band_row, level_row
+from firmware_py.findings.whole_band import REPETITION, USUAL, Part
 from firmware_py.journal import read_journal
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.sessions import people as people_module
@@ -34,7 +35,6 @@ from host_tools.commands.sessions.change import (
     Shift,
     bounds_between,
     change_between,
-    refit_sd_db,
 )
 from host_tools.commands.sessions.command import list_lines
 from host_tools.commands.sessions.entry import Entry, entry_of
@@ -111,7 +111,7 @@ def posterior(
 def test_the_probability_of_one_frequency_is_that_of_a_gaussian(shift_db: float) -> None:
     change = change_between(posterior([30.0], 3.0), posterior([30.0 + shift_db], 2.0))
     assert change is not None
-    sd_db = np.sqrt(3.0**2 + 2.0**2 + 2.0 * refit_sd_db(250.0) ** 2)
+    sd_db = np.sqrt(3.0**2 + 2.0**2 + 2.0 * REPETITION.at(250.0) ** 2)
     spread = stats.norm(shift_db, sd_db)
     exact = spread.cdf(-SHIFT_DB) + spread.sf(SHIFT_DB)
 
@@ -122,12 +122,21 @@ def test_the_probability_of_one_frequency_is_that_of_a_gaussian(shift_db: float)
     assert (shift.low_db, shift.high_db) == pytest.approx(spread.interval(0.95), abs=0.5)
 
 
+def test_what_was_not_the_same_both_times_does_not_cancel() -> None:
+    first, last, route = posterior([30.0], 3.0), posterior([45.0], 3.0), Route("right")
+    parts = (Part.CALIBRATION, Part.TYPE)
+    change = change_between(first, last, lambda f: 2.0 * USUAL.apart_db2(route, f, parts))
+    assert change is not None
+    spread = stats.norm(15.0, np.sqrt(2.0 * (3.0**2 + 2.5**2 + 1.8**2 + 1.5**2)))
+    assert change.probability == pytest.approx(spread.cdf(-10.0) + spread.sf(10.0), abs=0.015)
+
+
 def test_any_frequency_counts_and_what_they_share_counts_once() -> None:
     apart = change_between(posterior([30.0] * 8, 4.0), posterior([30.0] * 8, 4.0))
     shared = change_between(posterior([30.0] * 8, 4.0, 3.9), posterior([30.0] * 8, 4.0, 3.9))
     assert apart is not None
     assert shared is not None
-    refit = [2.0 * refit_sd_db(f) ** 2 for f in AUDIOGRAM_FREQUENCIES_HZ[:8]]
+    refit = [2.0 * REPETITION.at(f) ** 2 for f in AUDIOGRAM_FREQUENCIES_HZ[:8]]
     none = np.prod([1.0 - 2.0 * stats.norm.sf(10.0, 0.0, np.sqrt(32.0 + v)) for v in refit])
 
     assert apart.probability == pytest.approx(1.0 - none, abs=0.015)
@@ -183,7 +192,7 @@ def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
 
 
 def test_a_threshold_scatters_more_above_4_khz() -> None:
-    assert [refit_sd_db(f) for f in (3000, 4000, 6000)] == [2.5, 2.5, 4.0]
+    assert [REPETITION.at(f) for f in (3000, 4000, 6000)] == [2.5, 2.5, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +265,7 @@ def test_what_is_nominal_stands_apart_on_the_page(clinic: Path, tmp_path: Path) 
         found = history(1, person, person.comparisons(), nominal=nominal)
         (table,) = found["blocks"][-1]["tables"]
         units[nominal] = {each.get("unit") for each in (found["title"], table["caption"])}
-        assert len(table["rows"]) == 2, "one session, with its bands"
+        assert len(table["rows"]) == 3 - nominal, "one session, with its bands"
     assert units == {False: {None}, True: {"nominal-db"}}
     page = people_page([(person, person.comparisons())], "en")
     assert 0 < page.count("<svg") <= 2 * len(AUDIOGRAM_FREQUENCIES_HZ)
@@ -547,8 +556,13 @@ def test_the_page_has_every_threshold_of_every_session(people: dict[str, Person]
     (_, *hertz), lines = tables[0]["columns"], [cells for _, cells in tables[0]["rows"]]
     for number, visit in enumerate(person.visits):
         found = {each.frequency_hz: as_shown(each) for each in visit.ears["left"].thresholds}
-        assert lines[2 * number] == [level_row(found.get(f)) for f in hertz]
-        assert lines[2 * number + 1] == [band_row(found.get(f)) for f in hertz]
+        whole = {
+            each.frequency_hz: USUAL.shown(Route("left"), each)
+            for each in visit.ears["left"].thresholds
+        }
+        assert lines[3 * number] == [level_row(found.get(f)) for f in hertz]
+        assert lines[3 * number + 1] == [band_row(found.get(f)) for f in hertz]
+        assert lines[3 * number + 2] == [band_row(whole.get(f)) for f in hertz]
     page = people_page([(person, person.comparisons())], "en")
     assert page.count("<svg") == len(found)
     for cell in (cell for cells in lines for cell in cells):
