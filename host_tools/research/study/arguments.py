@@ -109,6 +109,12 @@ KINDS: Final = (
         PRINTS, NO_EARS,
     ),
     Kind(
+        "--whole", "whole_bands", {"people"},
+        "print instead how often the bands of the answers and of the whole measurement hold the "
+        "truth, all that lies beside the answers drawn",
+        PRINTS, NO_EARS,
+    ),
+    Kind(
         "--tuning", "tuning.table", {"methods", "people", "seed", "sensitivity", "peer"},
         "print instead how soon tunings of a hearing aid come to what people want, by several "
         "ways to choose what is compared",
@@ -210,7 +216,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--people": {
         "type": int, "metavar": "N",
-        "help": "of --time-to-go (default: 40), --rooms, --changed (100) and --tuning (200): a row",
+        "help": "of --time-to-go (default: 40), --rooms and --changed (100), --whole (500) and "
+        "--tuning (200): a row",
     },
     "--sensitivity": {
         "type": float, "default": SENSITIVITY_USUAL, "metavar": "S",

@@ -18,7 +18,7 @@ HERE: Final = ("--workers", "0")
 LESS: Final = {
     "learn-prior": ("--force",),
     "--peer": (*HERE, "--people", "2", "--peer", ""),
-    **dict.fromkeys(("--tuning", "--time-to-go", "--changed"), (*HERE, "--people", "2")),
+    **dict.fromkeys(("--tuning", "--time-to-go", "--changed", "--whole"), (*HERE, "--people", "2")),
     "--figure": (),
     "--bone": (*HERE, "--ears", "2"),
     "--robustness": (*HERE, "--ears", "1", "--seeds", "1"),

@@ -323,6 +323,7 @@ TABLES: Final = {
     "tuning": "--tuning --people 2 --methods gain,random",
     "time-to-go": "--time-to-go --audiograms bisgaard --people 5",
     "changed": "--changed --people 2",
+    "whole": "--whole --people 2",
 }
 
 
