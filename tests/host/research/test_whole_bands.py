@@ -55,7 +55,7 @@ def ears() -> list[Heard]:
     return simulated(EARS)
 
 
-@pytest.mark.parametrize(("rho", "mean_least"), zip(RHOS, (0.99, 0.94, 0.88), strict=True))
+@pytest.mark.parametrize(("rho", "mean_least"), [(0.0, 0.99), (0.5, 0.94), (1.0, 0.88)])
 def test_the_whole_holds_the_truth_at_each_frequency_and_of_the_mean(
     ears: list[Heard], rho: float, mean_least: float
 ) -> None:
