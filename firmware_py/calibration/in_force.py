@@ -18,7 +18,8 @@ from firmware_py.calibration.file import (
     date_of,
     read_calibration,
 )
-from firmware_py.findings.whole_band import Uncertainty, room_is_known
+from firmware_py.findings.room_noise import known_room
+from firmware_py.findings.whole_band import Uncertainty
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.session.boards import serial_of
 from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
@@ -104,7 +105,7 @@ class CalibrationInForce:
         """Return what is uncertain of a result beside the answers; None: levels are nominal."""
         if self.calibration is None:
             return None
-        return Uncertainty(self.calibration.uncertainty_db, room_is_known(result))
+        return Uncertainty(self.calibration.uncertainty_db, known_room(result) is not None)
 
     @property
     def unit(self) -> str:

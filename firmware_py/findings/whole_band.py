@@ -44,7 +44,6 @@ from firmware_py.terms.shown_threshold import ShownThreshold, as_shown
 BAND_SDS: Final = 1.959963984540054  # a 95 % band reaches so far to either side
 HIGH_ABOVE_HZ: Final = 4000.0
 RHO: Final = 0.5  # correlation of a part between two frequencies
-ROOM_WORD: Final = "room"  # the code of the remark that tells what is known of the room
 
 
 class Part(StrEnum):
@@ -96,11 +95,6 @@ def combined_db(parts: Parts) -> float:
 def largest_of(several: Sequence[Parts]) -> Part:
     """Return the part with the largest variance in several numbers together."""
     return max(Part, key=lambda part: sum(parts.get(part, 0.0) ** 2 for parts in several))
-
-
-def room_is_known(result: SessionResult) -> bool:
-    """Return whether a remark tells what is known of the room."""
-    return any(code.word == ROOM_WORD for remark in result.remarks for code in remark.codes)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from firmware_py.findings.whole_band import (
     Part,
     Uncertainty,
     combined_db,
-    room_is_known,
     sd_of_mean_db,
 )
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome
@@ -94,7 +93,6 @@ def test_a_stated_calibration_takes_the_place_of_the_usual_and_a_known_room_coun
 
     assert (usual[Part.CALIBRATION], stated[Part.CALIBRATION]) == (2.9, 0.5)
     assert (Part.ROOM in usual, stated[Part.ROOM]) == (False, 0.35)
-    assert not room_is_known(a_session(an_ear()))
 
 
 def test_the_band_reaches_as_far_as_answers_and_all_else_together() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
+from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Listener, SimulatedListener, Tone
 from device.simulator.microphones import OWN_NOISE_DB_SPL, MicrophoneKind, microphone_named
 from device.simulator.room_around import RoomAround
@@ -16,6 +17,8 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.speech import a_weighting_db
 from firmware_py.link.messages import COMMANDS, EVENTS, ROOM_BANDS_HZ, read
 from firmware_py.terms.room import OFFICE, SHAPES_DB, SPEECH, bands_db_spl
+from firmware_py.terms.settings import Settings
+from firmware_py.terms.words import say
 from host_tools.devices.simulation import add_board_arguments, check_board, room_of
 from host_tools.errors import HostError
 from tests.link.example import TONE, ExampleHost
@@ -182,6 +185,16 @@ def test_a_listener_is_asked_a_tone_with_the_noise_of_the_room() -> None:
 
     host_in(RoomAround(), listener).play(ear="l")
     assert listener.asked[-1].room_db_hl == -math.inf
+
+
+def test_a_test_without_a_wire_has_a_room_and_a_microphone_as_well() -> None:
+    listener = Recorder()
+    test = SimulatedTest(Settings(), listener, room=RoomAround(STEADY, MicrophoneKind()))
+    test.run_to_tone()
+    while not test.test.room.about():
+        test.step()
+    assert listener.asked[0].room_db_hl == pytest.approx(2.6, abs=0.1)
+    assert say(test.test.room.about()[0]) == "room: 41 dBA (by the microphone)"
 
 
 def someone(threshold_db_hl: float, gap_db: float = 0.0) -> SimulatedListener:

@@ -131,8 +131,8 @@ class Problem:
         choice = np.full(CHOICE_ENTRIES, np.nan)
         status = select_from_mixture(
             self.places, self.believed, self.point_weight,
-            *(np.full(self.points, each) for each in self.limits), self.seconds, self.listener,
-            self.mixture, self.view, choice,
+            np.full(self.points, self.limits[0]), np.full(self.points, self.limits[1]),
+            self.seconds, self.listener, self.mixture, self.view, choice,
         )  # fmt: skip
         return status, choice
 
