@@ -96,7 +96,7 @@ class Room:
         Of what was told and what is heard the louder holds.
         """
         known = [] if self.told is None else [(self.told.levels_db_spl, self.told.uncertainty_db)]
-        if len(self._heard) >= HEARD_MIN:
+        if self._hears:
             known.append((self.quiet_db_spl(), MICROPHONE_UNCERTAINTY_DB))
         floors: Floors = {}
         for levels_db_spl, guard_db in known:
@@ -105,6 +105,10 @@ class Room:
                 floor_db_hl = float(math.ceil(each + FLOOR_ABOVE_DB + guard_db))
                 floors[f] = max(floor_db_hl, floors.get(f, -math.inf))
         return floors
+
+    @property
+    def _hears(self) -> bool:
+        return len(self._heard) >= HEARD_MIN
 
     def quiet_db_spl(self) -> RoomLevels:
         """Return what the room has most of the time: each band's level that 20 % are softer than.
@@ -132,7 +136,7 @@ class Room:
     def about(self) -> list[Reason]:
         """Say what the room has, where its noise comes from, and what of that cannot be true."""
         found, told = [], self.told
-        heard_dba = round(dba_of(self.quiet_db_spl())) if self._heard else None
+        heard_dba = round(dba_of(self.quiet_db_spl())) if self._hears else None
         if heard_dba is not None and (told is None or heard_dba >= told.dba):
             found.append(reason(Code.ROOM, dba=heard_dba, spectrum=MICROPHONE))
         elif told is not None:
