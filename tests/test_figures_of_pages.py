@@ -16,6 +16,7 @@ import pytest
 from device.hearing_aid import fit, serve
 from firmware_py.console import grammar, wording
 from firmware_py.ear import catch_trials, evidence, model_checks
+from firmware_py.findings import whole_band
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal, records
@@ -38,6 +39,20 @@ PROCEDURE: Final = "firmware_py/PROCEDURE.md"
 HEARING_AID: Final = "device/hearing_aid/README.md"
 
 
+def whole_parts() -> list[tuple[str, float | str]]:
+    """Return the table of the parts of the whole, by the constants that it tells."""
+    w = whole_band
+    rows = {"day": w.DAY, "fit of the transducer": w.FIT, "its type": w.TYPE,
+            "masking": w.MASKING, "room": w.ROOM}  # fmt: skip
+    told: list[tuple[str, float | str]] = [
+        (f"| {name} | {each.low_db} | {{}} |", f"{each.high_db}") for name, each in rows.items()
+    ]
+    air, bone = w.CALIBRATION_BY_AIR, w.CALIBRATION_BY_BONE
+    assert air.high_db == bone.high_db, "the page has one figure"
+    calibration = (f"| calibration | {air.low_db}, by bone {bone.low_db} | {{}} |", air.high_db)
+    return [*told, calibration, ("each part has a correlation of {} between", w.RHO)]
+
+
 def sentences() -> list[tuple[str, str]]:
     """Return what a page says, by the code's own figures."""
     s, clinical, percent = BRISK_TEST, CLINICAL_TEST, in_percent
@@ -48,6 +63,7 @@ def sentences() -> list[tuple[str, str]]:
     by_page: dict[str, list[tuple[str, float | str]]] = {
         PROCEDURE: [
             ("`level_max_db_hl` ({} dB HL)", s.level_max_db_hl),
+            *whole_parts(),
             ("No tone is more than {} dB above the louder of two", settings.STEP_UP_MAX_DB),
             ("to {} s after the onset", pace.WINDOW_MS_MAX / 1e3),
             ("after the onset, at most {} s", pace.LATE_MS_MAX / 1e3),

@@ -10,14 +10,15 @@ from unicodedata import category, normalize
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.findings.convention import ear_in_convention
+from firmware_py.findings.result_json import whole_as_json
 from firmware_py.findings.whole_band import Part, Uncertainty
 from firmware_py.journal.records import LineError
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
 from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.results import EarResult
-from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.route import LEFT, RIGHT, Route
 from firmware_py.terms.settings import FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import threshold_as_json
 from host_tools.commands.sessions.change import Change, EarPosterior, bounds_between, change_between
@@ -87,7 +88,7 @@ class Visit:
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; what was inferred is no threshold there, either."""
         ears = {
-            ear: [threshold_as_json(threshold) for threshold in found.thresholds]
+            ear: [self._threshold_as_json(found.route, each) for each in found.thresholds]
             for ear, found in self.ears.items()
         }
         means = {ear: found.pta4 for ear, found in self.ears.items()}
@@ -104,6 +105,13 @@ class Visit:
             "level_unit": NOMINAL_UNIT if self.nominal else DB_HL,
             "ears": ears,
         }
+
+    def _threshold_as_json(self, route: Route, found: ThresholdResult) -> dict[str, Any]:
+        told = threshold_as_json(found)
+        told["reading"] |= whole_as_json(
+            self.uncertainty.of(route, found) if self.uncertainty else None
+        )
+        return told
 
     def identity_of(self, ear: str) -> Identity:
         boards = self.ears[ear].boards
