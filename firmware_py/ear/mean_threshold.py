@@ -18,8 +18,6 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.results import GRADES, PTA4_FREQUENCIES_HZ, EarResult, MeanThreshold
@@ -50,7 +48,7 @@ def pta4_posterior(
         return Spread(((1.0, sum_db_hl / count, 0.0),))
     weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(others_hz)
     means = ((mean_db_hl.sum(axis=1) + sum_db_hl) / count).tolist()
-    sds = (np.sqrt(covariance_db2.sum(axis=(1, 2))) / count).tolist()
+    sds = (covariance_db2.sum(axis=(1, 2)) ** 0.5 / count).tolist()
     parts = zip(weight.tolist(), means, sds, strict=True)
     return Spread(tuple(part for part in parts if part[0] > 0.0))
 
