@@ -24,7 +24,8 @@ and a room of 2.0 they give its Table A.2: u = 4.9 dB, U = 10 dB.
 Half the width of the whole band is sqrt(half_answers^2 + (1.96 u)^2) about the middle of the band
 of the answers, u being the root of the sum of squares of all other parts. No posterior is needed,
 so that every record can be read with it. Of a mean of frequencies each part has the correlation
-`RHO` between any two: the earphone sits once for all of them. ISO is silent on it.
+`RHO` between any two: the earphone sits once for all of them. ISO is silent on it, and nobody knows
+it: so much holds nearly what it says where it is 1, and more than that where it is less.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -43,7 +44,7 @@ from firmware_py.terms.shown_threshold import ShownThreshold, as_shown
 
 BAND_SDS: Final = 1.959963984540054  # a 95 % band reaches so far to either side
 HIGH_ABOVE_HZ: Final = 4000.0
-RHO: Final = 0.5  # correlation of a part between two frequencies
+RHO: Final = 0.8  # correlation of a part between two frequencies
 
 
 class Part(StrEnum):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from firmware_py.findings.room_noise import known_room, unknown_room
 from firmware_py.findings.rows import Row, row
 from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
@@ -65,9 +64,6 @@ def remarks_of(source: Source) -> Iterator[Row]:
     yield from quality.course_rows(source)
     yield from quality.reliability_rows(source)
     yield from (row("remark", of=reason) for reason in source.result.remarks)
-    if not (known_room(source.result) or source.nominal):
-        kind = source.header.calibration.earphones.kind
-        yield row("remark", of=unknown_room(kind, bone=any(e.route.by_bone for e in source.ears)))
     yield from (row("remark", of=gaps.asymmetry_row(each)) for each in source.asymmetries)
     yield from gaps.gap_remarks(each.to_record() for each in source.gaps)
 

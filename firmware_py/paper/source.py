@@ -54,6 +54,11 @@ class Source:
         return self.calibration.nominal
 
     @property
+    def earphones(self) -> str:
+        """Return of which kind they were; "": nobody knows."""
+        return self.header.calibration.earphones.kind
+
+    @property
     def unit(self) -> dict[str, str]:
         """Return the figure of a row that says in which unit its levels are; none: in dB HL."""
         return {UNIT: NOMINAL_DB} if self.nominal else {}

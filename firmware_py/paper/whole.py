@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from firmware_py.findings.room_noise import unknown_room
 from firmware_py.findings.rows import Cell, Row, band_row, row
 from firmware_py.findings.whole_band import Part, Uncertainty, Whole, largest_of
 from firmware_py.paper.head import Facts
@@ -37,7 +38,8 @@ def whole_rows(source: Source) -> Iterator[Row]:
         if parts := [*_largest(source, [ear for ear in ears if ear.route.kind is kind])]:
             yield row(_LARGEST[kind.transducer], parts=parts)
     if not source.uncertainty.room_known:
-        yield row("whole-no-room")
+        bone = any(ear.route.by_bone for ear in ears)
+        yield row("remark", of=unknown_room(source.earphones, bone=bone))
 
 
 def whole_facts(source: Source) -> Facts:
