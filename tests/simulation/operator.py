@@ -16,7 +16,7 @@ ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not
 LOOKS_AGAIN_US: Final = (1 * S, 4 * S)
 
 NONSENSE: Final = (
-    "SESS:HEAR", "SESS:HEAR OTHER", "SESS:HEAR NOBODY",
+    "SESS:HEAR", "SESS:HEAR OTHER", "SESS:HEAR NOBODY", "SESS:ROOM 500:30", "SESS:ROOM?",
     "SESS:STAR UP", "SESS:STAR LEFT,SEED=-1", "SESS:STAR LEFT,7", "SESS:CONT", "SESS:PAUS 1",
     "SESS:LIST?", "SESS:LIST? 0", "SESS:RES?", "SESS:RES? 1", "SESS:RES? 99", "THR?", "THR? ,1",
     "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7", "SYST:ERR?",
@@ -27,6 +27,7 @@ NONSENSE: Final = (
     "SESS:STAR " + "," * 50, "\x00\x01", "\udce9\udcff", "  ", "", ":sess:stat?",
     "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
 )  # fmt: skip
+ROOMS: Final = ("SESS:ROOM 40", "SESS:ROOM 55,SPEECH,1", "SESS:ROOM UNKNOWN")
 NAME_EAR: Final = "SESS:EAR "
 NAMED: Final = ("LEFT", "RIGHT", "UNSURE")
 WORD_SHARE: Final = 0.5  # of the looks at a test that asks which ear it is; else it waits
@@ -57,6 +58,7 @@ class Operator:
         self, chance: random.Random, settings: dict[str, Any], talkative: bool,
         send: Callable[[bytes], None], lock: Lock | None, seconds: Seconds,
     ) -> None:  # fmt: skip
+        self.tells_rooms = False
         self._chance = chance
         self._ear_chance = random.Random(f"ear {settings.get('seed')}")
         self._settings = settings
@@ -104,7 +106,8 @@ class Operator:
 
     def nonsense(self, now_us: int, chance: random.Random) -> None:
         for _ in range(chance.randint(1, 4)):
-            self.say(now_us, chance.choice(NONSENSE))
+            lines = (*NONSENSE, *ROOMS * 5) if self.tells_rooms else NONSENSE
+            self.say(now_us, chance.choice(lines))
 
     def change_settings(self, now_us: int, chance: random.Random) -> None:
         name, value = chance.choice(

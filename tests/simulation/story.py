@@ -119,6 +119,7 @@ DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error", *FIL
 assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
 
 AID_EVERY: Final = 4  # one device in so many has a hearing aid
+ROOM_SHARE: Final = 0.15  # of devices with a microphone, in a room that is not quiet
 SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
 TROUBLES_MAX: Final = 8
 MISFITS_MAX: Final = 5
@@ -175,6 +176,7 @@ class Story:
     # what the device is started with, one of `CALIBRATIONS` or `VIBRATORS`
     calibration: str = "none"
     aid: bool = False  # whether it has a hearing aid
+    room: str = ""  # its noise, which a microphone hears; "": quiet, and there is none
 
     @property
     def keeps_answers(self) -> bool:
@@ -184,7 +186,10 @@ class Story:
         change = ANSWERS_CHANGE | ({"operator plays a tone"} if slow else set())
         # How many tones come before the operator's word depends on when that is said.
         asks = self.settings.get("ear_check", False)
-        return pure and not asks and not any(t.kind in change for t in self.troubles)
+        # What noise hides depends on when it is asked.
+        return (
+            pure and not asks and not self.room and not any(t.kind in change for t in self.troubles)
+        )
 
     def without_trouble(self) -> "Story":
         return replace(self, safety_s=0.0, troubles=(), rates=FaultRates())
@@ -218,7 +223,8 @@ class Story:
             [
                 f"seed {self.seed}: {changed}",
                 f"  listener {self.listener}",
-                f"  pin {self.pin}, sealed {self.sealed}, calibration {self.calibration}",
+                f"  pin {self.pin}, sealed {self.sealed}, calibration {self.calibration}, "
+                f"room {self.room or 'quiet'}",
                 f"  of every line: {rates or 'nothing'}; all is well from {self.safety_s:.1f} s on",
                 *(f"  {number}. {trouble}" for number, trouble in enumerate(self.troubles)),
             ]
@@ -267,7 +273,13 @@ def draw(seed: int) -> Story:
         sealed,
         calibration,
         aid=seed % AID_EVERY == 0,
+        room=_room(random.Random(f"room {seed}")),
     )
+
+
+def _room(chance: random.Random) -> str:
+    kind = chance.choice(("steady", "speech", "bursts", "door", "train"))
+    return f"{kind}:{chance.choice((25, 40, 55))}" if chance.random() < ROOM_SHARE else ""
 
 
 def _settings(chance: random.Random) -> dict[str, Any]:

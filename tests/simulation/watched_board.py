@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from device.simulator.listener import Listener, Press
+from device.simulator.room_around import QUIET, RoomAround
 from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
@@ -94,10 +95,11 @@ class WatchedBoard(SimulatedBoard):
     def __init__(
         self, listener: Listener, boot: int, serial: str, has_noise: bool,
         truth: Calibration | None, played: Played, acknowledged: Acknowledged,
+        room: RoomAround = QUIET,
     ) -> None:  # fmt: skip
         super().__init__(
             listener, boot=boot, serial=serial, has_noise=has_noise,
-            host_silence_us=self.silent_after_us,
+            host_silence_us=self.silent_after_us, room=room,
         )  # fmt: skip
         self.serial = serial
         self._truth = truth

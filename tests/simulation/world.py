@@ -12,6 +12,9 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import SimulatedListener
+from device.simulator.microphones import MicrophoneKind
+from device.simulator.room_around import QUIET, RoomAround
+from device.simulator.rooms import room_named
 from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
@@ -83,6 +86,7 @@ class World:
             random.Random(f"operator {story.seed}"), story.settings, story.talkative,
             self._take_typed, self.lock, self.seconds,
         )  # fmt: skip
+        self.operator.tells_rooms = bool(story.room)
         self.off_s = 0.0  # how much longer the power stays away
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board, self._check_power)
         self.console = SimulatedLine(
@@ -111,6 +115,8 @@ class World:
         someone = self._person(**story.listener)
         self.listener = Moody(someone, hears_bone="head" in story.listener)
         self._truth = ON_FILE[story.calibration].calibration
+        room = room_named(story.room, story.seed) if story.room else None
+        self._room = RoomAround(room, MicrophoneKind()) if room else QUIET
         self.boot_board()
 
     @staticmethod
@@ -317,7 +323,7 @@ class World:
         self.board = self._board_type(
             self.listener, 0xB000 + self._boots, self.serial, self.has_noise,
             self._truth if self._truth and self._truth.board_serial == self.serial else None,
-            self._take_tone, self._take_acknowledgement,
+            self._take_tone, self._take_acknowledgement, self._room,
         )  # fmt: skip
         self._board_began_us = self.clock.us - BOARD_BEGAN_US
         self.board.advance(BOARD_BEGAN_US)

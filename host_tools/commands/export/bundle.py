@@ -190,6 +190,7 @@ class _Writer:
                     *verdicts,
                     *notes,
                     *map(say, reasons_at("remarks", record["remarks"])),
+                    *[self._of.room] * (record.get("room") is None),
                     *which_ear_words(record["which_ear"], len(record["ears"])),
                     *self._course_words(),
                 ],

@@ -97,6 +97,7 @@ ABOUT: Final = (
 )  # fmt: skip
 WITH_WHAT: Final = (
     "device", "transducer", "calibration_digest", "broken_off", "waited", "which_ear",
+    "room",
 )  # fmt: skip
 
 
@@ -117,4 +118,4 @@ def with_what(session: DocumentSession) -> dict[str, Any]:
     waits = [f"{at} {say(why)}" for at, why in session.waits]
     which_ear = record["which_ear"] if len(record["ears"]) > 1 else None  # one ear has no other
     with_these = (record["device"], calibration["transducer"], calibration["digest"])
-    return dict(zip(WITH_WHAT, (*with_these, breaks, waits, which_ear), strict=True))
+    return dict(zip(WITH_WHAT, (*with_these, breaks, waits, which_ear, session.room), strict=True))

@@ -13,14 +13,16 @@ from typing import Any, Final
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.terms.reasons import Reasons, reasons_at
+from firmware_py.terms.reasons import Reason, Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
 from firmware_py.terms.shown_threshold import Kind
+from firmware_py.terms.words import say
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
 INDENT: Final = 1  # blanks a level
 _OF_LIST: Final = "\n" + INDENT * " "
 _OF_ITEM: Final = _OF_LIST + INDENT * " "
+ROOM_UNKNOWN: Final = "the room is not known"
 JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 
 
@@ -100,6 +102,12 @@ class DocumentSession:
     def waits(self) -> list[tuple[str, Reasons]]:
         """Return when it waited for the operator's word, and why."""
         return [(each["at"], reasons_at("why", each["why"])) for each in self.record["waits"]]
+
+    @property
+    def room(self) -> str:
+        """Return what is known of the noise of the room, in words."""
+        told = self.record.get("room")  # a document of before has none
+        return say(Reason.from_record("room", told)) if told else ROOM_UNKNOWN
 
     @cached_property
     def digest(self) -> str:

@@ -53,7 +53,7 @@ COLUMNS: Final = {
     "loss": TEXT, "loss_15_db_percent": NUMBER, "loss_inferred_hz": COUNTS,
     # with what
     "calibration_words": TEXT, "calibration_digest": TEXT, "transducer": TEXT, "boards": TEXTS,
-    "broken_off": TEXTS, "waited": TEXTS, "which_ear": TEXT,
+    "broken_off": TEXTS, "waited": TEXTS, "which_ear": TEXT, "room": TEXT,
 }  # fmt: skip
 
 GROUP_ROWS: Final = 5_000  # of some 250 sessions: readers want no small groups, and memory no large
