@@ -14,6 +14,7 @@ from firmware_py.installation.configuration import (
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import make_key_file, read_key_file
 from firmware_py.terms.person import UNKNOWN, Person
+from firmware_py.terms.room import room_of
 from firmware_py.terms.settings import CONDUCTS, Settings
 
 
@@ -30,6 +31,9 @@ def configuration_of(place: Path, text: str) -> Configuration:
         # What the system of a card reads is let pass.
         ('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\nboard_report = true\n',
          Configuration()),
+        ("[room]\ndba = 35\nspectrum = 'speech'\n", Configuration(room=room_of(35.0, "speech"))),
+        ("[room]\ndba = 35\nuncertainty_db = 1\n",
+         Configuration(room=room_of(35.0, uncertainty_db=1.0))),
         (
             "[device]\nreconnect_s = 5\nmemory_reserve_mb = 0\nevents = true\n"
             '[test]\nears = "left"\nseed = 9\n',
@@ -58,6 +62,10 @@ def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("[room]\ndba = 90\n", "[room] room dba is 90.0; allowed are numbers from 10 to 80 dBA"),
+        ("[room]\nspectrum = 'office'\n", "[room] room is 'None'; allowed are dBA such as 40"),
+        ("[room]\ndba = 40\nthird_octaves = '500:22'\n", "[room] dba is 40; allowed is none"),
+        ("[room]\nnoise = 40\n", "[room] 'noise' is not a known key"),
         ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
         (
             "tones_max = 30\n",
