@@ -65,6 +65,9 @@ class Levels:
         """Return whether nothing is asked there: the room is louder than its loudest tone."""
         return self.floor_db_hl(frequency_hz) > self.limit_db_hl(frequency_hz)
 
+    def is_below_floor(self, tone: Presentation) -> bool:
+        return tone.level_db_hl < self.floor_db_hl(tone.frequency_hz)
+
     def hear_room(
         self, room_db_hl: Mapping[int, float], now_db_hl: Mapping[int, float] | None = None
     ) -> None:
@@ -99,23 +102,21 @@ class Levels:
 
         Nothing is much louder than the tone before, or than what was presented nearby already. A
         tone before by the other route is none to rise further from than from the last by this one,
-        or from the familiar level where this one has none yet. A tone at the floor of a noisy room
-        is softer than the familiar level, and startles nobody.
+        or from the familiar level where this one has none yet. It may lie below the floor of a
+        noisy room: then tones below that lead up to it, which tell nothing if they are not heard.
         """
-        step_up_db_hl = max(self._step_up_db_hl(frequency_hz), self.floor_db_hl(frequency_hz))
-        return min(step_up_db_hl, self.limit_db_hl(frequency_hz))
-
-    def _step_up_db_hl(self, frequency_hz: float) -> float:
+        limit_db_hl = self.limit_db_hl(frequency_hz)
         beside_db_hl = self._last_beside_db_hl
         if self._last_db_hl is None:
             familiar_db_hl = self._settings.familiar_level_db_hl
-            return min(familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
+            return min(limit_db_hl, familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
         known_db_hl = [
             level_db_hl
             for known_hz, level_db_hl in self._loudest_db_hl.items()
             if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
         ]
-        return max([min(self._last_db_hl, beside_db_hl), *known_db_hl]) + STEP_UP_MAX_DB
+        before_db_hl = max([min(self._last_db_hl, beside_db_hl), *known_db_hl])
+        return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
 
     def within_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
         return min(max(level_db_hl, self.floor_db_hl(frequency_hz)), self.limit_db_hl(frequency_hz))
@@ -130,8 +131,9 @@ class Levels:
             step_db = self._settings.level_step_db
             steps = round((level_db_hl - self.least_db_hl) / step_db)
             level = self.least_db_hl + steps * step_db
-        level = min(level, self.ceiling_db_hl(frequency_hz))
-        return Presentation(purpose, frequency_hz, self.within_db_hl(frequency_hz, level))
+        level = max(level, self.floor_db_hl(frequency_hz))
+        level = max(min(level, self.ceiling_db_hl(frequency_hz)), self.least_db_hl)
+        return Presentation(purpose, frequency_hz, level)
 
     def note_tone(self, tone: Presentation) -> None:
         """Remember a tone that was presented: the next ones may be louder by so much."""

@@ -218,10 +218,13 @@ class MostInformative(ReasonToAsk):
             # Its bands can be trusted to say that a frequency needs no more tones; the paper's are
             # too sure of themselves, and it chooses by information alone.
             exhausted_hz += ear.audiogram.settled_hz()
-        if {*exhausted_hz} >= {*known_hz}:
-            exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
         allowed_db_hl = [levels.ceiling_db_hl(f) for f in known_hz]
         floors_db_hl = levels.worth_asking_db_hl(known_hz)
+        # Where only softer tones are allowed yet than the room lets be heard: not now.
+        reach = zip(known_hz, floors_db_hl, allowed_db_hl, strict=True)
+        exhausted_hz += [f for f, floor, allowed in reach if floor > allowed]
+        if {*exhausted_hz} >= {*known_hz}:
+            exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
         stimulus = objective.choose(ear.estimator, allowed_db_hl, exhausted_hz, floors_db_hl)
         tone = levels.tone(self.purpose, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)

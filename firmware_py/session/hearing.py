@@ -138,11 +138,15 @@ class HearingTest:
 
     def _is_hidden(self, answer: Answer) -> bool:
         """Return whether a silence tells of the noise of the room; what is heard is heard in it."""
-        tone = self.presenter.trial.presentation
+        tone, ear = self.presenter.trial.presentation, self.ear
         assert tone is not None
-        return answer.heard is not True and self.room.hides(self.ear.route.kind, tone)
+        if answer.heard is True or tone.purpose == Purpose.CATCH:
+            return False
+        return ear.levels.is_below_floor(tone) or self.room.hides(ear.route.kind, tone)
 
     def _void(self, now_us: int, answer: Answer) -> list[Action]:
+        assert self.presenter.trial.presentation is not None
+        self.ear.levels.note_tone(self.presenter.trial.presentation)  # the next may be louder
         void = tells.VoidTold(self.number, reason(Code.ROOM_HID))
         return [void, *self._next(now_us, answer.at_us)]
 

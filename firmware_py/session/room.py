@@ -14,7 +14,6 @@ from typing import Final
 from firmware_py.ear.levels import level_at
 from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 from firmware_py.terms.events import RoomHeard, RoomLevels, RoomTold
-from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.room import BANDS_HZ, MICROPHONE, dba_of
@@ -129,9 +128,7 @@ class Room:
 
     def hides(self, route: RouteKind, tone: Presentation) -> bool:
         hidden_db_hl = self.hidden_db_hl(route)
-        if not hidden_db_hl or tone.purpose == Purpose.CATCH:
-            return False
-        return tone.level_db_hl < level_at(tone.frequency_hz, hidden_db_hl)
+        return bool(hidden_db_hl) and tone.level_db_hl < level_at(tone.frequency_hz, hidden_db_hl)
 
     def about(self) -> list[Reason]:
         """Say what the room has, where its noise comes from, and what of that cannot be true."""

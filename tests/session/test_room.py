@@ -9,6 +9,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from firmware_py.ear.levels import Levels, level_at, no_limit
+from firmware_py.presenting.presenter import Answer
 from firmware_py.session.hearing import HearingTest
 from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 from firmware_py.session.room import (
@@ -185,6 +186,28 @@ def test_a_floor_rises_while_an_ear_is_tested_and_does_not_fall() -> None:
     levels.note_tone(levels.tone(Purpose.FAMILIARISE, 1000.0, 40.0))
     levels.hear_room({500: 0.0, 1000: 12.0})
     assert levels.floors_db_hl((500, 1000)) == [10.0, 12.0]
+
+
+def test_tones_lead_up_to_a_floor_and_their_silence_tells_nothing() -> None:
+    """None is more than 20 dB above the one before, and what noise may hide is no answer."""
+    test = HearingTest(Settings(ears="left", seed=3))
+    test.handle(0, room_of(45.0))
+    levels = test.ears[Route("left")].levels
+    levels.note_tone(Presentation(Purpose.MEASURE, 4000.0, -5.0))
+    floor_db_hl, steps = levels.floor_db_hl(500.0), []
+    while not steps or levels.is_below_floor(steps[-1]):
+        steps.append(levels.tone(Purpose.MEASURE, 500.0, 0.0))
+        levels.note_tone(steps[-1])
+    assert [each.level_db_hl for each in steps] == [15.0, floor_db_hl]
+
+    test.handle(0, events.Started())
+    tone = Presentation(Purpose.MEASURE, 500.0, floor_db_hl - 1.0)
+    test.presenter.trial.presentation = tone
+    assert [test._is_hidden(Answer(heard, 0)) for heard in (False, None, True)] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_no_tone_is_louder_than_its_limit_in_any_room() -> None:
