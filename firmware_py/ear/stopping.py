@@ -123,8 +123,8 @@ class StoppingRule:
                 return None
             if catches.unreliable:
                 return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
-            why = reason(Code.ALL_HEARD, floor_db_hl=self._levels.least_db_hl)
-            return Stop(Outcome.HEARS_ALL, (why,))
+            floors_db_hl = self._levels.floors_db_hl(self._audiogram.frequencies_hz)
+            return Stop(Outcome.HEARS_ALL, (_all_heard(floors_db_hl),))
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         if not both_sides or not self._estimator.trial_count:
             return None
@@ -159,16 +159,22 @@ class StoppingRule:
     def _hears_all(self) -> bool:
         """Return whether everything was heard, but for accidents, down to the floor.
 
-        Where a room raises some floors, tones at these tell nothing of the other frequencies.
+        Where a room raises some floors, tones at these tell nothing of the other frequencies: each
+        is to be known.
         """
         tally = self._tally
-        if self._levels.room_db_hl:
-            return False
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
+        all_heard = tally.heard == tally.tones
+        if all_heard and self._levels.room_db_hl:
+            all_heard = tally.tones > 0 and self._is_narrow(self._audiogram.widest())
         return self._audiogram.marks.all_heard_at_floor().total() >= LIMIT_TONES and (
-            tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
+            all_heard or self._audiogram.common_side() == Outcome.HEARS_ALL
         )
+
+    def _is_narrow(self, widest: Estimate) -> bool:
+        wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
+        return self._audiogram.half_width_db(widest) <= wanted_db
 
     def _enough(self, cap: Reason | None) -> Reasons:
         """Return why the answers are enough; nothing if they are not. `cap`: none is left."""
@@ -180,7 +186,7 @@ class StoppingRule:
         if self._levels.left_out_hz and asked_hz:
             return (_no_response(self._levels.limits_db_hl(asked_hz)),)
         widest = self._audiogram.widest()
-        if widest.half_width_db <= self._audiogram.wanted_half_width_db(widest.frequency_hz):
+        if self._is_narrow(widest):
             return (_band(Code.NARROW_ENOUGH, widest),)
         if cap:
             return self._short(cap, widest)
@@ -216,6 +222,13 @@ def _no_response(limits_db_hl: Sequence[float]) -> Reason:
     if low_db_hl == high_db_hl:
         return reason(Code.NO_RESPONSE, limit_db_hl=high_db_hl)
     return reason(Code.NO_RESPONSE_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
+
+
+def _all_heard(floors_db_hl: Sequence[float]) -> Reason:
+    low_db_hl, high_db_hl = min(floors_db_hl), max(floors_db_hl)
+    if low_db_hl == high_db_hl:
+        return reason(Code.ALL_HEARD, floor_db_hl=low_db_hl)
+    return reason(Code.ALL_HEARD_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
 
 
 def _perhaps_beyond(limits_db_hl: Mapping[int, float]) -> Reason:

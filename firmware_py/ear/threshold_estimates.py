@@ -151,11 +151,21 @@ class ThresholdEstimates:
         return [
             f
             for f, low, high in zip(candidates_hz, *self.bands(candidates_hz), strict=True)
-            if high - low <= 2.0 * self.wanted_half_width_db(f)
+            if high - self._heard_from(f, low) <= 2.0 * self.wanted_half_width_db(f)
         ]
 
     def width_of_wanted(self, estimate: Estimate) -> float:
-        return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
+        return self.half_width_db(estimate) / self.wanted_half_width_db(estimate.frequency_hz)
+
+    def half_width_db(self, estimate: Estimate) -> float:
+        """Return half of what more tones can make narrower: none below the floor of a room."""
+        low_db_hl = self._heard_from(estimate.frequency_hz, estimate.low_db_hl)
+        return 0.5 * (estimate.high_db_hl - low_db_hl)
+
+    def _heard_from(self, frequency_hz: float, low_db_hl: float) -> float:
+        if not self.levels.room_db_hl:
+            return low_db_hl
+        return max(low_db_hl, self.levels.floor_db_hl(frequency_hz))
 
     def on_one_answer(self, *, heard: bool) -> list[Estimate]:
         """Return the measured thresholds that would be others without one of the answers.

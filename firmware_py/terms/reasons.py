@@ -33,6 +33,7 @@ class Code(Enum):
     WIDE_STILL = "wide-still", "half_width_db", "frequency_hz", "wanted_db"
     NEXT_ANSWER_TELLS = "next-answer-tells", "information_bits"
     ALL_HEARD = "all-heard", "floor_db_hl"
+    ALL_HEARD_AT_EACH = "all-heard-at-each", "low_db_hl", "high_db_hl"
     NO_RESPONSE = "no-response", "limit_db_hl"
     NO_RESPONSE_AT_EACH = "no-response-at-each", "low_db_hl", "high_db_hl"
     CAP = "cap", "tones_max"

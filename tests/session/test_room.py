@@ -1,7 +1,7 @@
 """The room under the earphones: its noise, the floors, and what it does to a test."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -150,7 +150,9 @@ def test_a_room_is_too_loud_where_nothing_soft_could_be_asked(
     assert (found and dict(found.parts)["frequency_hz"]) == at_hz
 
 
-def run(*told: events.Event, level_db_hl: float = 0.0) -> tuple[SessionResult, SimulatedTest]:
+def run(
+    *told: events.Event, level_db_hl: float = 0.0, **of_listener: Any
+) -> tuple[SessionResult, SimulatedTest]:
     """Test one ear in an office of 40 dBA, which is told or not."""
     noise = noise_db_hl(OFFICE.levels_db_spl, SUPRA_AURAL, BY_AIR)
     heard_from = [10.0 * math.log10(10.0 ** (0.1 * level_db_hl) + 10.0 ** (0.1 * n)) for n in noise]
@@ -158,7 +160,7 @@ def run(*told: events.Event, level_db_hl: float = 0.0) -> tuple[SessionResult, S
     test = HearingTest(Settings(ears="left", seed=3))
     for event in told:
         test.handle(0, event)
-    listener = SimulatedListener({"left": ear, "right": ear}, 2.0, seed=3)
+    listener = SimulatedListener({"left": ear, "right": ear}, 2.0, seed=3, **of_listener)
     simulated = SimulatedTest(test.settings, listener, test=test)
     return simulated.run(), simulated
 
@@ -178,6 +180,23 @@ def test_in_a_room_that_was_told_no_threshold_is_told_that_its_noise_made() -> N
     assert any("no softer tones than" in say(each) for each in aware.remarks)
 
 
+@pytest.mark.parametrize("dba", [40.0, 52.0])
+def test_who_hears_every_floor_is_done_when_each_is_known(dba: float) -> None:
+    result, _ = run(room_of(dba, uncertainty_db=1.0), level_db_hl=-30.0)
+    (ear,) = result.ears
+    assert ear.outcome == Outcome.HEARS_ALL
+    assert ear.tones < 30
+    (why,) = ear.why
+    assert why.code == Code.ALL_HEARD_AT_EACH
+    asked = [t for t in ear.thresholds if t.mark == Outcome.HEARS_ALL]
+    assert len(asked) >= len(HZ)
+
+
+def test_who_presses_always_has_no_thresholds_at_the_floors() -> None:
+    result, _ = run(OFFICE, false_alarm_rate=0.95)
+    assert str(result.verdict) == "could-not-be-tested"
+
+
 def test_a_floor_rises_while_an_ear_is_tested_and_does_not_fall() -> None:
     levels = Levels(Route("left"), Settings(), no_limit)
     levels.hear_room({500: 20.0, 1000: 5.0})
@@ -194,7 +213,7 @@ def test_tones_lead_up_to_a_floor_and_their_silence_tells_nothing() -> None:
     test.handle(0, room_of(45.0))
     levels = test.ears[Route("left")].levels
     levels.note_tone(Presentation(Purpose.MEASURE, 4000.0, -5.0))
-    floor_db_hl, steps = levels.floor_db_hl(500.0), []
+    floor_db_hl, steps = levels.floor_db_hl(500.0), list[Presentation]()
     while not steps or levels.is_below_floor(steps[-1]):
         steps.append(levels.tone(Purpose.MEASURE, 500.0, 0.0))
         levels.note_tone(steps[-1])
