@@ -46,9 +46,10 @@ QUOTED: Final = frozenset(" \"'\\")  # what has one of these is no word of a lin
 
 def version_words(board: BoardConnection, slot: str) -> str:
     serial = serial_of(board.client.board) or UNKNOWN
+    hears = ",hears the room" * board.client.hears_room
     return (
         f"firmware {full_version()},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
-        f"serial number {serial}{slot and f',{slot}'}"
+        f"serial number {serial}{hears}{slot and f',{slot}'}"
     )
 
 

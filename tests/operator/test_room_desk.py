@@ -114,7 +114,9 @@ def test_a_room_that_is_told_in_the_middle_counts_from_then_on(tmp_path: Path) -
 
 def test_a_microphone_tells_the_room_by_itself(tmp_path: Path) -> None:
     around = RoomAround(Room("steady", 40.0, 1), MicrophoneKind())
-    result = to_the_end(a_world(tmp_path, around))
+    world = a_world(tmp_path, around)
+    assert one(world, "SYST:VERS?").endswith(",hears the room")
+    result = to_the_end(world)
     assert result["room"] == {"code": "room", "dba": 40, "spectrum": "microphone"}
 
 
