@@ -28,7 +28,8 @@ class Levels:
         self.least_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])
         # What the room lets be heard, by frequency in Hz; nothing: as if there was no noise.
         self.room_db_hl: Mapping[int, float] = {}
-        self._now_db_hl: Mapping[int, float] = {}  # at this moment; nothing: as the floors say
+        self._floors_db_hl: dict[float, float] = {}  # what `floor_db_hl` has said in this room
+        self.hidden_db_hl: Mapping[int, float] = {}  # what its noise of the moment hides: softer
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self.left_out_hz: list[float] = []  # nothing is asked at these
@@ -40,7 +41,10 @@ class Levels:
         """Return the lowest level that is asked at a frequency, whole steps above the least."""
         if not self.room_db_hl:
             return self.least_db_hl
-        return self._on_step_db_hl(level_at(frequency_hz, self.room_db_hl))
+        if frequency_hz not in self._floors_db_hl:
+            level_db_hl = level_at(frequency_hz, self.room_db_hl)
+            self._floors_db_hl[frequency_hz] = self._on_step_db_hl(level_db_hl)
+        return self._floors_db_hl[frequency_hz]
 
     def _on_step_db_hl(self, level_db_hl: float) -> float:
         step_db = self._settings.level_step_db
@@ -56,9 +60,9 @@ class Levels:
         So a tone goes where a burst does not reach, and nobody waits for its end.
         """
         floors_db_hl = self.floors_db_hl(frequencies_hz)
-        if not self._now_db_hl:
+        if not self.hidden_db_hl:
             return floors_db_hl
-        now = [self._on_step_db_hl(level_at(f, self._now_db_hl)) for f in frequencies_hz]
+        now = [self._on_step_db_hl(level_at(f, self.hidden_db_hl)) for f in frequencies_hz]
         return list(map(max, floors_db_hl, now))
 
     def is_out_of_reach(self, frequency_hz: float) -> bool:
@@ -68,18 +72,12 @@ class Levels:
     def is_below_floor(self, tone: Presentation) -> bool:
         return tone.level_db_hl < self.floor_db_hl(tone.frequency_hz)
 
-    def hear_room(
-        self, room_db_hl: Mapping[int, float], now_db_hl: Mapping[int, float] | None = None
-    ) -> None:
-        """Take in what the room lets be heard; once a tone was presented, floors only rise.
-
-        `now_db_hl`: what its noise of the moment hides.
-        """
-        self._now_db_hl = now_db_hl or {}
+    def hear_room(self, room_db_hl: Mapping[int, float]) -> None:
+        """Take in what the room lets be heard; once a tone was presented, floors only rise."""
         if self._last_db_hl is not None and self.room_db_hl:
             before = self.room_db_hl
             room_db_hl = {f: max(each, before[f]) for f, each in room_db_hl.items()}
-        self.room_db_hl = room_db_hl if room_db_hl != self.room_db_hl else self.room_db_hl
+        self.room_db_hl, self._floors_db_hl = room_db_hl, {}
 
     def limit_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that may be asked at a frequency, and can be reached there."""

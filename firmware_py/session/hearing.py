@@ -125,8 +125,14 @@ class HearingTest:
 
     def _hand_on(self, now_us: int, event: Event) -> list[Action]:
         """Let the presenter take an event, and take the answer that it makes of it."""
-        if isinstance(event, events.RoomTold | events.RoomHeard):
-            return self._take_room(event)
+        match event:
+            case events.RoomTold() | events.RoomHeard():
+                return self._take_room(event)
+            case events.ToneStarted():
+                self.room.begin_tone()
+            case events.ToneEnded():  # what was heard around it was told before
+                for ear in self.ears.values():
+                    ear.levels.hidden_db_hl = self.room.hidden_db_hl(ear.route.kind)
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
@@ -155,8 +161,7 @@ class HearingTest:
         self.room.take(event)
         for ear in self.ears.values():
             if not ear.over:  # what is said of one that is over stays
-                kind = ear.route.kind
-                ear.levels.hear_room(self.room.floors_db_hl(kind), self.room.hidden_db_hl(kind))
+                ear.levels.hear_room(self.room.floors_db_hl(ear.route.kind))
         return [tells.RoomTold(each) for each in self.room.about() if each not in before]
 
     def result(self) -> SessionResult:

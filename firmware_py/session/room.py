@@ -79,6 +79,7 @@ class Room:
         self._kind = kind
         self.told: RoomTold | None = None
         self._heard: deque[RoomLevels] = deque(maxlen=HEARD_MAX)
+        self._now: RoomLevels | None = None  # around the last tone; None: nothing was heard
         self._dead = False  # the microphone, at the last tone
 
     def take(self, event: RoomTold | RoomHeard) -> None:
@@ -86,8 +87,13 @@ class Room:
             self.told = event
             return
         self._dead = _is_dead(event.levels_db_spl)
-        if not self._dead:
-            self._heard.append(event.levels_db_spl)
+        self._now = None if self._dead else event.levels_db_spl
+        if self._now is not None:
+            self._heard.append(self._now)
+
+    def begin_tone(self) -> None:
+        """Forget what was heard around the tone before: around this one nothing was yet."""
+        self._now = None
 
     def floors_db_hl(self, route: RouteKind) -> Floors:
         """Return the softest tones that the room allows; none: nothing is known of it.
@@ -120,9 +126,9 @@ class Room:
 
     def hidden_db_hl(self, route: RouteKind) -> Floors:
         """Return which tones the noise around the last one may have hidden: those below."""
-        if not self._heard:
+        if self._now is None:
             return {}
-        own = tuple(map(_without_own, self._heard[-1], SELF_NOISE_DB_SPL))
+        own = tuple(map(_without_own, self._now, SELF_NOISE_DB_SPL))
         noise = noise_db_hl(own, self._kind, route)
         return {f: each + HIDES_DB for f, each in zip(BANDS_HZ, noise, strict=True)}
 

@@ -136,6 +136,16 @@ def test_noise_hides_a_tone_that_is_less_than_4_db_above_it() -> None:
     assert [room.hides(BY_AIR, tone) for tone in tones] == [True, False]
 
 
+def test_a_burst_hides_no_tone_after_it_around_which_nothing_was_heard() -> None:
+    """While masking noise plays, or the microphone died, nobody knows: no tone is void for it."""
+    room = Room(SUPRA_AURAL)
+    tone = Presentation(Purpose.MEASURE, 500.0, 20.0)
+    room.take(*heard(15.0))
+    assert room.hides(BY_AIR, tone)
+    room.begin_tone()
+    assert not room.hides(BY_AIR, tone)
+
+
 def test_between_two_bands_the_louder_one_counts() -> None:
     assert [level_at(f, {500: 3.0, 750: 5.0}) for f in (400.0, 500.0, 600.0, 900.0)] == [3, 3, 5, 5]
 
