@@ -16,7 +16,6 @@ from device.simulator.rooms import KINDS_WORDS, Room, room_named
 from firmware_py.ear.levels import level_at
 from firmware_py.session.masking import SUPRA_AURAL
 from firmware_py.session.room import noise_db_hl
-from firmware_py.terms.room import BANDS_HZ
 from firmware_py.terms.route import Route
 
 # As `argparse` takes them.
@@ -47,7 +46,7 @@ class RoomAround:
         if self.room is None:
             return -math.inf
         noise = noise_db_hl(self.room.mean_db_spl([span_us]), self.kind, route.kind)
-        return level_at(frequency_hz, dict(zip(BANDS_HZ, noise, strict=True)))
+        return level_at(frequency_hz, noise)
 
     def placed_microphone(self) -> SimulatedMicrophone | None:
         """Return a microphone that has heard nothing yet."""

@@ -29,7 +29,8 @@ class Levels:
         # What the room lets be heard, by frequency in Hz; nothing: as if there was no noise.
         self.room_db_hl: Mapping[int, float] = {}
         self._floors_db_hl: dict[float, float] = {}  # what `floor_db_hl` has said in this room
-        self.hidden_db_hl: Mapping[int, float] = {}  # what its noise of the moment hides: softer
+        # What its noise around the last tone may have hidden: softer ones.
+        self.hidden_db_hl: Mapping[int, float] = {}
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self.left_out_hz: list[float] = []  # nothing is asked at these
@@ -38,7 +39,7 @@ class Levels:
         self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
 
     def floor_db_hl(self, frequency_hz: float) -> float:
-        """Return the lowest level that is asked at a frequency, whole steps above the least."""
+        """Return the lowest level whose silence tells something, whole steps above the least."""
         if not self.room_db_hl:
             return self.least_db_hl
         if frequency_hz not in self._floors_db_hl:
@@ -54,23 +55,23 @@ class Levels:
     def floors_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
         return [self.floor_db_hl(f) for f in frequencies_hz]
 
-    def worth_asking_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
-        """Return from which levels on the noise of the moment hides no tone; no less than floors.
+    def worth_asking_db_hl(self, frequency_hz: float) -> float:
+        """Return from which level on the noise of the moment hides no tone; at least the floor.
 
         So a tone goes where a burst does not reach, and nobody waits for its end.
         """
-        floors_db_hl = self.floors_db_hl(frequencies_hz)
+        floor_db_hl = self.floor_db_hl(frequency_hz)
         if not self.hidden_db_hl:
-            return floors_db_hl
-        now = [self._on_step_db_hl(level_at(f, self.hidden_db_hl)) for f in frequencies_hz]
-        return list(map(max, floors_db_hl, now))
+            return floor_db_hl
+        return max(floor_db_hl, self._on_step_db_hl(level_at(frequency_hz, self.hidden_db_hl)))
+
+    def hides(self, tone: Presentation) -> bool:
+        """Return whether noise of the room may have hidden a tone: its silence tells nothing."""
+        return tone.level_db_hl < self.worth_asking_db_hl(tone.frequency_hz)
 
     def is_out_of_reach(self, frequency_hz: float) -> bool:
         """Return whether nothing is asked there: the room is louder than its loudest tone."""
         return self.floor_db_hl(frequency_hz) > self.limit_db_hl(frequency_hz)
-
-    def is_below_floor(self, tone: Presentation) -> bool:
-        return tone.level_db_hl < self.floor_db_hl(tone.frequency_hz)
 
     def hear_room(self, room_db_hl: Mapping[int, float]) -> None:
         """Take in what the room lets be heard; once a tone was presented, floors only rise."""

@@ -219,7 +219,7 @@ class MostInformative(ReasonToAsk):
             # too sure of themselves, and it chooses by information alone.
             exhausted_hz += ear.audiogram.settled_hz()
         allowed_db_hl = [levels.ceiling_db_hl(f) for f in known_hz]
-        floors_db_hl = levels.worth_asking_db_hl(known_hz)
+        floors_db_hl = [levels.worth_asking_db_hl(f) for f in known_hz]
         # Where only softer tones are allowed yet than the room lets be heard: not now.
         reach = zip(known_hz, floors_db_hl, allowed_db_hl, strict=True)
         exhausted_hz += [f for f, floor, allowed in reach if floor > allowed]

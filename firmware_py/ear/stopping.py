@@ -124,7 +124,9 @@ class StoppingRule:
             if catches.unreliable:
                 return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
             floors_db_hl = self._levels.floors_db_hl(self._audiogram.frequencies_hz)
-            return Stop(Outcome.HEARS_ALL, (_all_heard(floors_db_hl),))
+            return Stop(
+                Outcome.HEARS_ALL, (_at_each(floors_db_hl, Code.ALL_HEARD, Code.ALL_HEARD_AT_EACH),)
+            )
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         if not both_sides or not self._estimator.trial_count:
             return None
@@ -165,16 +167,15 @@ class StoppingRule:
         tally = self._tally
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
-        all_heard = tally.heard == tally.tones
-        if all_heard and self._levels.room_db_hl:
-            all_heard = tally.tones > 0 and self._is_narrow(self._audiogram.widest())
-        return self._audiogram.marks.all_heard_at_floor().total() >= LIMIT_TONES and (
-            all_heard or self._audiogram.common_side() == Outcome.HEARS_ALL
-        )
+        if self._audiogram.marks.all_heard_at_floor().total() < LIMIT_TONES:
+            return False
+        if self._audiogram.common_side() == Outcome.HEARS_ALL:
+            return True
+        return tally.heard == tally.tones and (not self._levels.room_db_hl or self._is_narrow)
 
-    def _is_narrow(self, widest: Estimate) -> bool:
-        wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
-        return self._audiogram.half_width_db(widest) <= wanted_db
+    @property
+    def _is_narrow(self) -> bool:
+        return self._audiogram.width_of_wanted(self._audiogram.widest()) <= 1.0
 
     def _enough(self, cap: Reason | None) -> Reasons:
         """Return why the answers are enough; nothing if they are not. `cap`: none is left."""
@@ -186,7 +187,7 @@ class StoppingRule:
         if self._levels.left_out_hz and asked_hz:
             return (_no_response(self._levels.limits_db_hl(asked_hz)),)
         widest = self._audiogram.widest()
-        if self._is_narrow(widest):
+        if self._is_narrow:
             return (_band(Code.NARROW_ENOUGH, widest),)
         if cap:
             return self._short(cap, widest)
@@ -218,17 +219,14 @@ def _band(code: Code, widest: Estimate, **more: float) -> Reason:
 
 def _no_response(limits_db_hl: Sequence[float]) -> Reason:
     """Say that nothing was heard up to the limits of the audiogram frequencies."""
-    low_db_hl, high_db_hl = min(limits_db_hl), max(limits_db_hl)
-    if low_db_hl == high_db_hl:
-        return reason(Code.NO_RESPONSE, limit_db_hl=high_db_hl)
-    return reason(Code.NO_RESPONSE_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
+    return _at_each(limits_db_hl, Code.NO_RESPONSE, Code.NO_RESPONSE_AT_EACH)
 
 
-def _all_heard(floors_db_hl: Sequence[float]) -> Reason:
-    low_db_hl, high_db_hl = min(floors_db_hl), max(floors_db_hl)
+def _at_each(levels_db_hl: Sequence[float], alike: Code, differing: Code) -> Reason:
+    low_db_hl, high_db_hl = min(levels_db_hl), max(levels_db_hl)
     if low_db_hl == high_db_hl:
-        return reason(Code.ALL_HEARD, floor_db_hl=low_db_hl)
-    return reason(Code.ALL_HEARD_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
+        return reason(alike, **{alike.parts[0]: high_db_hl})
+    return reason(differing, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
 
 
 def _perhaps_beyond(limits_db_hl: Mapping[int, float]) -> Reason:

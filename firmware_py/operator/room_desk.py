@@ -5,17 +5,17 @@ It belongs to the place and not to a person: it stays until another is told, or 
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.command_row import Command
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.operator.refusals import refusing
-from firmware_py.session.room import Room, too_loud
+from firmware_py.session.room import Levels, Room, too_loud
 from firmware_py.sessions.runner import Runner
 from firmware_py.terms.events import RoomTold
-from firmware_py.terms.reasons import as_json
+from firmware_py.terms.reasons import Reason, as_json
 from firmware_py.terms.room import SHAPES_DB, UNCERTAINTY_LIMITS_DB, room_of_words
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.words import say
@@ -46,11 +46,8 @@ class RoomDesk:
         told = self._runner.room
         if told is None:
             return json.dumps({"room": None})
-        floors = {str(r): f for r, f in self._floors().items()}
-        loud = self._too_loud()
-        return json.dumps(
-            {"room": as_json(told), "floors_db_hl": floors, "too_loud": loud and as_json(loud)}
-        )
+        found = {"room": as_json(told), "floors_db_hl": self._floors()}
+        return json.dumps({**found, "too_loud": as_json(self._too_loud())})
 
     def require_quiet(self) -> None:
         """Refuse a test in too loud a room, once: who begins it again means it."""
@@ -61,12 +58,12 @@ class RoomDesk:
         words = f"{say(loud)}; find a quieter room, or SESS:STAR once more as it is"
         raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
 
-    def _too_loud(self) -> Any:
+    def _too_loud(self) -> Reason | None:
         familiar_db_hl = self._settings().familiar_level_db_hl
         found = [too_loud(each, familiar_db_hl) for each in self._floors().values()]
         return next(filter(None, found), None)
 
-    def _floors(self) -> dict[Any, dict[int, float]]:
+    def _floors(self) -> dict[str, Levels]:
         room = Room(self._runner.calibration_today().earphones.kind)
         if self._runner.room is not None:
             room.take(self._runner.room)

@@ -125,14 +125,11 @@ class HearingTest:
 
     def _hand_on(self, now_us: int, event: Event) -> list[Action]:
         """Let the presenter take an event, and take the answer that it makes of it."""
-        match event:
-            case events.RoomTold() | events.RoomHeard():
-                return self._take_room(event)
-            case events.ToneStarted():
-                self.room.begin_tone()
-            case events.ToneEnded():  # what was heard around it was told before
-                for ear in self.ears.values():
-                    ear.levels.hidden_db_hl = self.room.hidden_db_hl(ear.route.kind)
+        if isinstance(event, events.RoomTold | events.RoomHeard):
+            return self._take_room(event)
+        if isinstance(event, events.ToneStarted):
+            for ear in self.ears.values():
+                ear.levels.hidden_db_hl = {}  # by noise around the tone before
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
@@ -144,11 +141,10 @@ class HearingTest:
 
     def _is_hidden(self, answer: Answer) -> bool:
         """Return whether a silence tells of the noise of the room; what is heard is heard in it."""
-        tone, ear = self.presenter.trial.presentation, self.ear
+        tone = self.presenter.trial.presentation
         assert tone is not None
-        if answer.heard is True or tone.purpose == Purpose.CATCH:
-            return False
-        return ear.levels.is_below_floor(tone) or self.room.hides(ear.route.kind, tone)
+        silent = answer.heard is not True and tone.purpose != Purpose.CATCH
+        return silent and self.ear.levels.hides(tone)
 
     def _void(self, now_us: int, answer: Answer) -> list[Action]:
         assert self.presenter.trial.presentation is not None
@@ -157,12 +153,13 @@ class HearingTest:
         return [void, *self._next(now_us, answer.at_us)]
 
     def _take_room(self, event: events.RoomTold | events.RoomHeard) -> list[Action]:
-        before = self.room.about()
-        self.room.take(event)
+        before, room = self.room.about, self.room
+        room.take(event)
         for ear in self.ears.values():
             if not ear.over:  # what is said of one that is over stays
-                ear.levels.hear_room(self.room.floors_db_hl(ear.route.kind))
-        return [tells.RoomTold(each) for each in self.room.about() if each not in before]
+                ear.levels.hear_room(room.floors_db_hl(ear.route.kind))
+                ear.levels.hidden_db_hl = room.hidden_db_hl(ear.route.kind)
+        return [tells.RoomSaid(each) for each in room.about if each not in before]
 
     def result(self) -> SessionResult:
         known = self.cross_hearing, self.ear_check.found, self.boards

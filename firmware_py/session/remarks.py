@@ -50,7 +50,7 @@ def remarks_on(
 
 def remarks_on_room(room: Room, ears: Collection[EarTest]) -> Iterator[Reason]:
     """Say what is known of the room, and what it kept from being asked; nothing: nobody knows."""
-    yield from room.about()
+    yield from room.about
     for kind, code in ((BY_AIR, Code.ROOM_FLOORS), (BY_BONE, Code.ROOM_FLOORS_BONE)):
         levels = [ear.levels for ear in ears if ear.route.kind is kind]
         if levels and (limits := _raised(kind, levels)):

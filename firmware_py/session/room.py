@@ -1,20 +1,18 @@
 """The noise of the room under the earphones, and the softest tone that it lets be heard.
 
 A tone is heard by the power sum of its threshold and the noise of its third octave. What lies so
-far above the noise is hardly moved by it: nothing softer is asked, and a threshold below is "at
-most" that. Waiting for quiet takes longer and cures less, and a noise in the likelihood told no
-more numbers.
+far above the noise is hardly moved by it: that is the floor. No silence below it tells anything,
+and a threshold below is "at most" the floor. Waiting for quiet takes longer and cures less, and a
+noise in the likelihood told no more numbers.
 """
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from firmware_py.ear.levels import level_at
 from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 from firmware_py.terms.events import RoomHeard, RoomLevels, RoomTold
-from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.room import BANDS_HZ, MICROPHONE, dba_of
 from firmware_py.terms.route import BY_AIR, RouteKind
@@ -51,25 +49,22 @@ CONTRADICTS_DB: Final = 10.0  # typed and heard levels that differ by more
 TOO_LOUD_DB_HL: Final = 35.0  # a floor above it, from 500 to 4000 Hz
 SPEECH_HZ: Final = (500, 4000)
 
-Floors = dict[int, float]  # by frequency in Hz: the softest tone that may be asked, dB HL
+Levels = dict[int, float]  # dB HL, by the frequencies of `BANDS_HZ`
 
 
-def noise_db_hl(levels_db_spl: RoomLevels, kind: str, route: RouteKind) -> tuple[float, ...]:
-    """Return the noise in an ear under earphones of a kind, in dB HL at `BANDS_HZ`.
+def noise_db_hl(levels_db_spl: RoomLevels, kind: str, route: RouteKind) -> Levels:
+    """Return the noise in an ear under earphones of a kind.
 
     Of an unknown kind as under supra-aural ones, which keep out least; by bone the ear is open.
     """
-    if route is not BY_AIR:
-        return tuple(
-            level - limit + OF_LIMIT_DB_HL
-            for level, limit in zip(levels_db_spl, BONE_LIMITS_DB_SPL, strict=True)
-        )
-    usual_db, keeps_out_db = ATTENUATION_DB[SUPRA_AURAL], ATTENUATION_DB[kind or SUPRA_AURAL]
-    bands = zip(levels_db_spl, AIR_LIMITS_DB_SPL, keeps_out_db, usual_db, strict=True)
-    return tuple(
-        level - limit - keeps_out + usual + OF_LIMIT_DB_HL
-        for level, limit, keeps_out, usual in bands
-    )
+    by_air, usual_db = route is BY_AIR, ATTENUATION_DB[SUPRA_AURAL]
+    limits_db_spl = AIR_LIMITS_DB_SPL if by_air else BONE_LIMITS_DB_SPL
+    kept_out_db = ATTENUATION_DB[kind or SUPRA_AURAL] if by_air else usual_db
+    bands = zip(BANDS_HZ, levels_db_spl, limits_db_spl, kept_out_db, usual_db, strict=True)
+    return {
+        f: level - limit - kept_out + usual + OF_LIMIT_DB_HL
+        for f, level, limit, kept_out, usual in bands
+    }
 
 
 class Room:
@@ -77,81 +72,69 @@ class Room:
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
-        self.told: RoomTold | None = None
+        self._told: RoomTold | None = None
         self._heard: deque[RoomLevels] = deque(maxlen=HEARD_MAX)
-        self._now: RoomLevels | None = None  # around the last tone; None: nothing was heard
+        self._quiet_db_spl: RoomLevels | None = None  # None: too little was heard
         self._dead = False  # the microphone, at the last tone
+        # What the room has, where its noise comes from, and what of that cannot be true.
+        self.about: tuple[Reason, ...] = ()
 
     def take(self, event: RoomTold | RoomHeard) -> None:
         if isinstance(event, RoomTold):
-            self.told = event
+            self._told = event
+        else:
+            self._hear(event.levels_db_spl)
+        self.about = (*self._say(),)
+
+    def _hear(self, levels_db_spl: RoomLevels) -> None:
+        self._dead = _is_dead(levels_db_spl)
+        if self._dead:
             return
-        self._dead = _is_dead(event.levels_db_spl)
-        self._now = None if self._dead else event.levels_db_spl
-        if self._now is not None:
-            self._heard.append(self._now)
+        self._heard.append(levels_db_spl)
+        if len(self._heard) >= HEARD_MIN:
+            place = math.floor(QUIET_SHARE * (len(self._heard) - 1))
+            quiet = [sorted(band)[place] for band in zip(*self._heard, strict=True)]
+            self._quiet_db_spl = _without_own(quiet)
 
-    def begin_tone(self) -> None:
-        """Forget what was heard around the tone before: around this one nothing was yet."""
-        self._now = None
-
-    def floors_db_hl(self, route: RouteKind) -> Floors:
+    def floors_db_hl(self, route: RouteKind) -> Levels:
         """Return the softest tones that the room allows; none: nothing is known of it.
 
         Of what was told and what is heard the louder holds.
         """
-        known = [] if self.told is None else [(self.told.levels_db_spl, self.told.uncertainty_db)]
-        if self._hears:
-            known.append((self.quiet_db_spl(), MICROPHONE_UNCERTAINTY_DB))
-        floors: Floors = {}
-        for levels_db_spl, guard_db in known:
-            noise = noise_db_hl(levels_db_spl, self._kind, route)
-            for f, each in zip(BANDS_HZ, noise, strict=True):
-                floor_db_hl = float(math.ceil(each + FLOOR_ABOVE_DB + guard_db))
-                floors[f] = max(floor_db_hl, floors.get(f, -math.inf))
+        floors: Levels = {}
+        if self._told is not None:
+            floors = self._floors_db_hl(self._told.levels_db_spl, self._told.uncertainty_db, route)
+        if self._quiet_db_spl is not None:
+            heard = self._floors_db_hl(self._quiet_db_spl, MICROPHONE_UNCERTAINTY_DB, route)
+            floors = {f: max(each, floors.get(f, each)) for f, each in heard.items()}
         return floors
 
-    @property
-    def _hears(self) -> bool:
-        return len(self._heard) >= HEARD_MIN
+    def _floors_db_hl(self, levels_db_spl: RoomLevels, guard_db: float, route: RouteKind) -> Levels:
+        noise = noise_db_hl(levels_db_spl, self._kind, route)
+        return {f: float(math.ceil(each + FLOOR_ABOVE_DB + guard_db)) for f, each in noise.items()}
 
-    def quiet_db_spl(self) -> RoomLevels:
-        """Return what the room has most of the time: each band's level that 20 % are softer than.
-
-        What the microphone adds of its own is taken out, down to that: it hears no softer room.
-        """
-        place = math.floor(QUIET_SHARE * (len(self._heard) - 1))
-        quiet = [sorted(band)[place] for band in zip(*self._heard, strict=True)]
-        return tuple(map(_without_own, quiet, SELF_NOISE_DB_SPL))
-
-    def hidden_db_hl(self, route: RouteKind) -> Floors:
-        """Return which tones the noise around the last one may have hidden: those below."""
-        if self._now is None:
+    def hidden_db_hl(self, route: RouteKind) -> Levels:
+        """Return which tones the noise that was heard last may have hidden: those below."""
+        if self._dead or not self._heard:
             return {}
-        own = tuple(map(_without_own, self._now, SELF_NOISE_DB_SPL))
-        noise = noise_db_hl(own, self._kind, route)
-        return {f: each + HIDES_DB for f, each in zip(BANDS_HZ, noise, strict=True)}
+        noise = noise_db_hl(_without_own(self._heard[-1]), self._kind, route)
+        return {f: each + HIDES_DB for f, each in noise.items()}
 
-    def hides(self, route: RouteKind, tone: Presentation) -> bool:
-        hidden_db_hl = self.hidden_db_hl(route)
-        return bool(hidden_db_hl) and tone.level_db_hl < level_at(tone.frequency_hz, hidden_db_hl)
-
-    def about(self) -> list[Reason]:
-        """Say what the room has, where its noise comes from, and what of that cannot be true."""
-        found, told = [], self.told
-        heard_dba = round(dba_of(self.quiet_db_spl())) if self._hears else None
+    def _say(self) -> Iterator[Reason]:
+        told, heard_dba = self._told, None
+        if self._quiet_db_spl is not None:
+            heard_dba = round(dba_of(self._quiet_db_spl))
         if heard_dba is not None and (told is None or heard_dba >= told.dba):
-            found.append(reason(Code.ROOM, dba=heard_dba, spectrum=MICROPHONE))
+            yield reason(Code.ROOM, dba=heard_dba, spectrum=MICROPHONE)
         elif told is not None:
-            found.append(reason(Code.ROOM, dba=told.dba, spectrum=told.spectrum))
+            yield reason(Code.ROOM, dba=told.dba, spectrum=told.spectrum)
         if told and heard_dba is not None and abs(heard_dba - told.dba) > CONTRADICTS_DB:
-            found.append(reason(Code.ROOM_CONTRADICTED, dba=told.dba, heard_dba=heard_dba))
+            yield reason(Code.ROOM_CONTRADICTED, dba=told.dba, heard_dba=heard_dba)
         if self._dead:
-            found.append(reason(Code.MICROPHONE_DEAD))
-        return found
+            yield reason(Code.MICROPHONE_DEAD)
 
 
-def too_loud(floors_db_hl: Floors, familiar_db_hl: float) -> Reason | None:
+def too_loud(floors_db_hl: Levels, familiar_db_hl: float) -> Reason | None:
     """Say at which frequency the room leaves too little to ask for a test to mean anything."""
     most_db_hl = min(TOO_LOUD_DB_HL, familiar_db_hl - 10.0)
     asked = {f: each for f, each in floors_db_hl.items() if SPEECH_HZ[0] <= f <= SPEECH_HZ[1]}
@@ -169,10 +152,14 @@ def _is_dead(levels_db_spl: RoomLevels) -> bool:
     return all(level <= max(noise - DEAD_DB, 0.0) for level, noise in own)
 
 
-def _without_own(level_db_spl: float, own_db_spl: float) -> float:
-    """Return a level less the microphone's own power, and no less than that.
+def _without_own(levels_db_spl: Iterable[float]) -> RoomLevels:
+    """Return levels less the microphone's own power, and no less than that.
 
     Rounded: what a power is differs by a bit from machine to machine.
     """
-    rest = 10.0 ** (0.1 * level_db_spl) - 10.0 ** (0.1 * own_db_spl)
-    return round(10.0 * math.log10(max(rest, 10.0 ** (0.1 * own_db_spl))), 1)
+    return tuple(map(_rest_db_spl, levels_db_spl, SELF_NOISE_DB_SPL))
+
+
+def _rest_db_spl(level_db_spl: float, own_db_spl: float) -> float:
+    own = 10.0 ** (0.1 * own_db_spl)
+    return round(10.0 * math.log10(max(10.0 ** (0.1 * level_db_spl) - own, own)), 1)

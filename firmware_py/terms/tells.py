@@ -139,7 +139,7 @@ class BoardReadyTold(Tell, what="board-ready"):
     """The tone generator is back."""
 
 
-class RoomTold(Tell, what="room"):
+class RoomSaid(Tell, what="room"):
     """Something else is known of the room."""
 
     why: Reason

@@ -124,6 +124,6 @@ def test_a_test_in_too_loud_a_room_is_refused_once(tmp_path: Path) -> None:
     world = a_world(tmp_path)
     assert one(world, "SESS:ROOM 60") == "OK"
     refusal = one(world, "SESS:STAR")
-    assert "the room is too loud: at 500 Hz nothing softer than 41 dB HL can be asked" in refusal
+    assert "the room is too loud: at 500 Hz nothing softer than 41 dB HL can be heard" in refusal
     assert not world.runner.running
     assert one(world, "SESS:STAR") == "OK"

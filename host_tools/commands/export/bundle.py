@@ -190,7 +190,7 @@ class _Writer:
                     *verdicts,
                     *notes,
                     *map(say, reasons_at("remarks", record["remarks"])),
-                    *[self._of.room] * (record.get("room") is None),
+                    *([] if record.get("room") else [self._of.room]),
                     *which_ear_words(record["which_ear"], len(record["ears"])),
                     *self._course_words(),
                 ],

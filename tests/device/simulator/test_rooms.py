@@ -191,10 +191,10 @@ def test_a_test_without_a_wire_has_a_room_and_a_microphone_as_well() -> None:
     listener = Recorder()
     test = SimulatedTest(Settings(), listener, room=RoomAround(STEADY, MicrophoneKind()))
     test.run_to_tone()
-    while not test.test.room.about():
+    while not test.test.room.about:
         test.step()
     assert listener.asked[0].room_db_hl == pytest.approx(2.6, abs=0.1)
-    assert say(test.test.room.about()[0]) == "room: 40 dBA (by the microphone)"
+    assert say(test.test.room.about[0]) == "room: 40 dBA (by the microphone)"
 
 
 def someone(threshold_db_hl: float, gap_db: float = 0.0) -> SimulatedListener:

@@ -2,10 +2,8 @@
 
 import { device } from "./device.js";
 import { at, tell } from "./dom.js";
-import { checkTyped } from "./trouble.js";
-import { own, say } from "./words.js";
+import { say } from "./words.js";
 
-const LIMITS = { low: 10, high: 80, unit: "dBA" };
 const SAID_HZ = 500; // noise of rooms masks most there
 
 let known = { room: null }; // what the device answered last
@@ -24,12 +22,7 @@ export async function tellRoom() {
   if (isKnown(dba, spectrum)) {
     return;
   }
-  if (dba) {
-    checkTyped("room_dba", dba, own("room_dba"), LIMITS);
-    await device.askOperator("SESS:ROOM", { level: dba, spectrum });
-  } else {
-    await device.askOperator("SESS:ROOM", { level: "UNKNOWN" });
-  }
+  await device.askOperator("SESS:ROOM", dba ? { level: dba, spectrum } : { level: "UNKNOWN" });
   await loadRoom();
 }
 
