@@ -6,7 +6,7 @@ from firmware_py.findings.rows import Row, row
 from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
 from firmware_py.paper.source import Source
-from firmware_py.paper.whole import whole_facts, whole_rows
+from firmware_py.paper.whole import whole_rows
 from firmware_py.platform.version import full_version
 
 
@@ -69,9 +69,7 @@ def remarks_of(source: Source) -> Iterator[Row]:
 
 
 def _details(source: Source) -> Iterator[Section]:
-    yield blocks.section(
-        "made", row("how-made"), blocks.facts((*head.more_facts(source), *whole_facts(source)))
-    )
+    yield blocks.section("made", row("how-made"), blocks.facts(head.more_facts(source)))
     table = grades.grade_table(source)
     yield blocks.section("grades", None, blocks.tables([table] if table else []))
     yield blocks.section(

@@ -5,8 +5,7 @@ from typing import Final
 
 from firmware_py.findings.room_noise import unknown_room
 from firmware_py.findings.rows import Cell, Row, band_row, row
-from firmware_py.findings.whole_band import Part, Uncertainty, Whole, largest_of
-from firmware_py.paper.head import Facts
+from firmware_py.findings.whole_band import Part, Whole, largest_of
 from firmware_py.paper.source import Source
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.results import EarResult
@@ -40,27 +39,6 @@ def whole_rows(source: Source) -> Iterator[Row]:
     if not source.uncertainty.room_known:
         bone = any(ear.route.by_bone for ear in ears)
         yield row("remark", of=unknown_room(source.earphones, bone=bone))
-
-
-def whole_facts(source: Source) -> Facts:
-    """Return what the bands of the whole hold; nothing of nominal levels."""
-    ears = [ear for ear in source.ears if has_thresholds(ear)]
-    if ears and source.uncertainty is not None:
-        masked = any(ear.tones_masked for ear in ears)
-        yield row("fact-whole"), _made_of(source.uncertainty, masked=masked)
-
-
-def _made_of(uncertainty: Uncertainty, *, masked: bool) -> Row:
-    """Return the parts of which something is known."""
-    stated_db = uncertainty.calibration_db
-    names = {part: row(f"whole-{part}") for part in Part}
-    if stated_db is not None:
-        names[Part.CALIBRATION] = row("whole-calibration-stated", sd_db=stated_db)
-    if not masked:
-        del names[Part.MASKING]
-    if not uncertainty.room_known:
-        del names[Part.ROOM]
-    return row("whole-of", of=[*names.values()])
 
 
 def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:

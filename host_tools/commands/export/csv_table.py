@@ -207,9 +207,8 @@ def _inferred_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str
 def _band_words(thresholds: Iterable[JsonObject], spelling: Spelling) -> str:
     """Return such as "1000 28.0 to 41.0, whole 25.1 to 43.9, fit": the largest part at its end."""
     return "; ".join(
-        ", ".join(
-            filter(None, [f"{found['frequency_hz']} {_bands(reading, spelling)}", _part(reading)])
-        )
+        f"{found['frequency_hz']} {_bands(reading, spelling)}"
+        + (f", {reading['largest_part']}" if reading.get("largest_part") else "")
         for found, reading in ((each, each["reading"]) for each in thresholds)
         if reading["kind"] == Kind.MEASURED and reading["low_db_hl"] is not None
     )
@@ -221,10 +220,6 @@ def _bands(reading: JsonObject, spelling: Spelling) -> str:
     ends = [reading.get(f"whole_{end}_db_hl") for end in ("low", "high")]
     told += [f"whole {' to '.join(map(spelling.level, ends))}"] if None not in ends else []
     return ", ".join(told)
-
-
-def _part(reading: JsonObject) -> str:
-    return str(reading.get("largest_part") or "")
 
 
 def _confirmed_words(confirmed: Iterable[JsonObject], spelling: Spelling) -> str:
