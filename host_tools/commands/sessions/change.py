@@ -16,8 +16,8 @@ only if the ear moved so far whatever lies beyond. The probability is the least 
 REPETITION is the standard uncertainty of repeated measurements, 2.5 dB up to 4 kHz and 4 dB above
 it (`firmware_py/findings/whole_band.py` has the source). It holds the spread of a manual test too,
 and not day and fit alone, so that the remark is rather made too seldom. What was the same both
-times cancels: calibration and type of the transducer. Where they were others, they are APART, the
-parts of either session.
+times cancels: the type of the transducer, and mostly the calibration. Where that was another, APART
+has its part of either session.
 """
 
 from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def change_between(
 ) -> Change | None:
     """Return what came of an ear; None: no frequency was asked both times.
 
-    `apart_db2`: by frequency, the variance of what was not the same both times.
+    `apart_db2`: by frequency, the variance of a calibration that was not the same both times.
     """
     bounds = bounds_between(first, last)
     if not bounds:

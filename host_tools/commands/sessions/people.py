@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -32,10 +31,8 @@ LETTERS_MARKS_NUMBERS: Final = "LMN"  # the first letters of their categories
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()
 MAY_BE_UNKNOWN: Final = ("device", "board")  # and still be compared
-# Where one of these was another, levels were made by another calibration; or the transducer was
-# perhaps another type.
-OTHER_CALIBRATION: Final = ("board", "measured", "calibration", "earphones", "vibrator")
-OTHER_TYPE: Final = ("transducer", "vibrator")
+# Where one of these was another, levels were made by another calibration.
+OTHER_CALIBRATION: Final = {"board", "calibration", "earphones"}
 
 # Wraps what takes long: the items, how many, and what they are.
 Watch = Callable[[Iterable[Entry], int, str], Iterable[Entry]]
@@ -198,7 +195,7 @@ class Person:
         first = next((each for each in others if not _refusals(each, last, ear)), None)
         if first is None:
             return None
-        apart_db2 = partial(_apart_db2, first, last, ear)
+        apart_db2 = _apart_db2(first, last, ear)
         change = change_between(first.posteriors[ear], last.posteriors[ear], apart_db2)
         return None if change is None else Comparison(ear, first, last, change)
 
@@ -258,14 +255,12 @@ def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return differences(Meeting.VISITS, one.identity_of(ear), other.identity_of(ear))
 
 
-def _apart_db2(one: Visit, other: Visit, ear: str, frequency_hz: float) -> float:
-    """Return the variance of what was not the same at two visits, and does not cancel."""
-    fields = {each.field for each in _between(one, other, ear)}
-    others = {Part.CALIBRATION: OTHER_CALIBRATION, Part.TYPE: OTHER_TYPE}
-    which = [part for part, names in others.items() if fields & {*names}]
-    route = other.ears[ear].route
-    known = [each.uncertainty for each in (one, other) if each.uncertainty is not None]
-    return sum(each.apart_db2(route, frequency_hz, which) for each in known)
+def _apart_db2(one: Visit, other: Visit, ear: str) -> Callable[[float], float]:
+    """Return, by frequency, the variance of another calibration: what was the same cancels."""
+    if OTHER_CALIBRATION.isdisjoint(each.field for each in _between(one, other, ear)):
+        return lambda _: 0.0
+    route, known = other.ears[ear].route, (one.uncertainty, other.uncertainty)
+    return lambda f: sum(each.beside(route, f)[Part.CALIBRATION] ** 2 for each in known if each)
 
 
 def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:

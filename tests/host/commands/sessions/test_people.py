@@ -18,7 +18,7 @@ from scipy import stats
 from firmware_py.calibration.file import calibration_from
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.rows import LEAST_SHARE, Row, band_row, level_row
-from firmware_py.findings.whole_band import REPETITION, USUAL, Part
+from firmware_py.findings.whole_band import BAND_SDS, CALIBRATION_BY_AIR, REPETITION, USUAL
 from firmware_py.journal import read_journal
 from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
@@ -123,12 +123,24 @@ def test_the_probability_of_one_frequency_is_that_of_a_gaussian(shift_db: float)
 
 
 def test_what_was_not_the_same_both_times_does_not_cancel() -> None:
-    first, last, route = posterior([30.0], 3.0), posterior([45.0], 3.0), Route("right")
-    parts = (Part.CALIBRATION, Part.TYPE)
-    change = change_between(first, last, lambda f: 2.0 * USUAL.apart_db2(route, f, parts))
+    first, last = posterior([30.0], 3.0), posterior([45.0], 3.0)
+    change = change_between(first, last, lambda f: 2.0 * CALIBRATION_BY_AIR.at(f) ** 2)
     assert change is not None
-    spread = stats.norm(15.0, np.sqrt(2.0 * (3.0**2 + 2.5**2 + 1.8**2 + 1.5**2)))
+    spread = stats.norm(15.0, np.sqrt(2.0 * (3.0**2 + 2.5**2 + 1.8**2)))
     assert change.probability == pytest.approx(spread.cdf(-10.0) + spread.sf(10.0), abs=0.015)
+
+
+def test_another_calibration_counts_at_both_visits(people: dict[str, Person]) -> None:
+    person = people["W-1"]
+    alike = [replace(v, identity=replace(v.identity, calibration="")) for v in person.visits]
+    apart, same = person.comparison("left"), replace(person, visits=(*alike,)).comparison("left")
+    assert apart is not None
+    assert same is not None
+    for other, one in zip(apart.change.shifts, same.change.shifts, strict=True):
+        sds_db = [(each.high_db - each.low_db) / (2.0 * BAND_SDS) for each in (other, one)]
+        more_db = np.sqrt(sds_db[0] ** 2 - sds_db[1] ** 2)
+        expected_db = np.sqrt(2.0) * CALIBRATION_BY_AIR.at(one.frequency_hz)
+        assert more_db == pytest.approx(expected_db, rel=0.1)
 
 
 def test_any_frequency_counts_and_what_they_share_counts_once() -> None:
