@@ -19,7 +19,7 @@ from firmware_py.calibration.file import (
     read_calibration,
 )
 from firmware_py.findings.room_noise import known_room
-from firmware_py.findings.whole_band import Uncertainty
+from firmware_py.findings.whole_band import NOMINAL, Uncertainty
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.session.boards import serial_of
 from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
@@ -101,10 +101,10 @@ class CalibrationInForce:
         """Return whether levels are nominal, so that nothing follows that needs dB HL."""
         return self.state == UNCALIBRATED
 
-    def uncertainty(self, result: SessionResult) -> Uncertainty | None:
-        """Return what is uncertain of a result beside the answers; None: levels are nominal."""
+    def uncertainty(self, result: SessionResult) -> Uncertainty:
+        """Return what is uncertain of a result beside the answers."""
         if self.calibration is None:
-            return None
+            return NOMINAL
         return Uncertainty(self.calibration.uncertainty_db, known_room(result) is not None)
 
     @property

@@ -29,39 +29,35 @@ def result_as_json(
     settings: Settings,
     convention: str = FIFTY_PERCENT,
     *,
-    uncertainty: Uncertainty | None,
+    uncertainty: Uncertainty,
 ) -> dict[str, Any]:
     """Return a result, as told in this convention, with its readings, means and grades.
 
-    `uncertainty`: what makes its bands those of the whole; None: its levels are nominal.
+    `uncertainty`: what makes its bands those of the whole.
     """
     told = result.to_record()
-    result = uncertainty.graded(result, convention) if uncertainty else result
+    result = uncertainty.graded(result, convention)
     for ear, found in zip(told["ears"], result.ears, strict=True):
         ear["thresholds"] = [
-            threshold_with_width(each, *_widths(found, each, settings, uncertainty))
+            threshold_with_width(
+                each,
+                settings.wanted_half_width_db(found.route.kind, each.frequency_hz),
+                uncertainty.of(found.route, each),
+            )
             for each in found.thresholds
         ]
         below_db = found.clinical_offset_db - shift_db(found, convention)
-        ear["pta4"] = _mean_as_json(found, below_db, uncertainty)
+        ear["pta4"] = _mean_as_json(found, below_db, uncertainty.of_mean(found))
         del ear["gap"]  # it is told beside the gaps that it is the mean of
         ear["pta4_outside_hz"] = outside_hz(found)
         ear["convention"] = convention_words(found, convention)
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
     grade = _person_as_json(person_grade(result))
-    nominal = uncertainty is None
-    gaps = [each.to_record() for each in gaps_of(result, convention, nominal=nominal)]
+    gaps = [e.to_record() for e in gaps_of(result, convention, nominal=uncertainty.nominal)]
     room = known_room(result)
     told |= {"threshold_convention": convention, "grade": grade, "room": room and as_json(room)}
     return {**told, "air_bone_gaps": gaps} if gaps else told
-
-
-def _widths(
-    ear: EarResult, found: ThresholdResult, settings: Settings, uncertainty: Uncertainty | None
-) -> tuple[float, Whole | None]:
-    wanted_db = settings.wanted_half_width_db(ear.route.kind, found.frequency_hz)
-    return wanted_db, uncertainty.of(ear.route, found) if uncertainty else None
 
 
 def threshold_with_width(
@@ -82,9 +78,7 @@ def whole_as_json(whole: Whole | None) -> dict[str, Any]:
     return dict(zip(WHOLE, values, strict=True))
 
 
-def _mean_as_json(
-    found: EarResult, below_db: float, uncertainty: Uncertainty | None
-) -> dict[str, Any] | None:
+def _mean_as_json(found: EarResult, below_db: float, whole: Whole | None) -> dict[str, Any] | None:
     mean = found.pta4
     if mean is None:
         return None
@@ -93,7 +87,7 @@ def _mean_as_json(
         "level_db_hl": mean.level_db_hl,
         "low_db_hl": mean.low_db_hl,
         "high_db_hl": mean.high_db_hl,
-        **whole_as_json(uncertainty.of_mean(found) if uncertainty else None),
+        **whole_as_json(whole),
         # by which its grades are, where this one is another, and no bound
         "clinical_db_hl": round(mean.level_db_hl + below_db, CLINICAL_DIGITS) if known else None,
         **_grades(mean.bound, mean.shares),

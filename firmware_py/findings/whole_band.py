@@ -122,11 +122,14 @@ class Uncertainty:
 
     calibration_db: float | None = None  # as its file states it; None: the usual one
     room_known: bool = False
+    nominal: bool = False  # there was no calibration: nothing beside the answers is known
 
     def beside(
         self, route: Route, frequency_hz: float, *, masked: bool = False
     ) -> dict[Part, float]:
         """Return the parts beside the answers; `masked`: the other ear had noise."""
+        if self.nominal:
+            return {}
         usual = CALIBRATION_BY_BONE if route.by_bone else CALIBRATION_BY_AIR
         stated_db = self.calibration_db
         parts = {
@@ -142,13 +145,15 @@ class Uncertainty:
         return parts
 
     def of(self, route: Route, found: ThresholdResult) -> Whole | None:
-        """Return the whole of a threshold; None: it has no band."""
+        """Return the whole of a threshold; None: it has no band, or levels are nominal."""
         half_db = found.half_width_db
-        if half_db is None:
+        if half_db is None or self.nominal:
             return None
-        parts = {Part.ANSWERS: half_db / BAND_SDS, **self._beside(route, found)}
-        shown = self.shown(route, found)
-        return Whole(shown.low_db_hl, shown.high_db_hl, parts)
+        beside = self._beside(route, found)
+        shown = as_shown(_widened(found, combined_db(beside)))
+        return Whole(
+            shown.low_db_hl, shown.high_db_hl, {Part.ANSWERS: half_db / BAND_SDS, **beside}
+        )
 
     def shown(self, route: Route, found: ThresholdResult) -> ShownThreshold:
         """Return a threshold as it is shown, with the band of the whole."""
@@ -159,19 +164,12 @@ class Uncertainty:
     ) -> ThresholdResult:
         """Return a threshold whose SD and band have these parts beside the answers."""
         beside = self._beside(route, found)
-        sd_db = combined_db({part: db for part, db in beside.items() if part in which})
-        if found.sd_db is not None:
-            found = replace(found, sd_db=hypot(found.sd_db, sd_db))
-        low_db_hl, high_db_hl, half_db = found.low_db_hl, found.high_db_hl, found.half_width_db
-        if low_db_hl is None or high_db_hl is None or half_db is None:
-            return found
-        middle_db_hl, reach_db = 0.5 * (low_db_hl + high_db_hl), hypot(half_db, BAND_SDS * sd_db)
-        return replace(found, low_db_hl=middle_db_hl - reach_db, high_db_hl=middle_db_hl + reach_db)
+        return _widened(found, combined_db({part: beside.get(part, 0.0) for part in which}))
 
     def of_mean(self, ear: EarResult) -> Whole | None:
-        """Return the whole of the mean threshold of an ear; None: it has none."""
+        """Return the whole of the mean threshold of an ear; None: it has none, or is nominal."""
         mean = ear.pta4
-        if mean is None:
+        if mean is None or self.nominal:
             return None
         four = [t for t in ear.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
         low_db_hl, high_db_hl = mean.low_db_hl, mean.high_db_hl
@@ -181,18 +179,14 @@ class Uncertainty:
         is_bound = None in (low_db_hl, high_db_hl)
         half_db = (high - low) * (1.0 if is_bound else 0.5)
         middle_db_hl = mean.level_db_hl if is_bound else 0.5 * (low + high)
-        parts = {Part.ANSWERS: half_db / BAND_SDS, **self._of_mean(ear.route, four)}
+        beside = {part: sd_of_mean_db(sds) for part, sds in self._by_part(ear.route, four).items()}
+        parts = {**beside, Part.ANSWERS: half_db / BAND_SDS}
         reach_db = BAND_SDS * combined_db(parts)
         return Whole(
             None if low_db_hl is None else within_limits(middle_db_hl - reach_db, ear),
             None if high_db_hl is None else within_limits(middle_db_hl + reach_db, ear),
             parts,
         )
-
-    def apart_db2(self, route: Route, frequency_hz: float, which: Collection[Part]) -> float:
-        """Return the variance that these parts add to a difference of two sessions."""
-        beside = self.beside(route, frequency_hz)
-        return sum(db * db for part, db in beside.items() if part in which)
 
     def graded(self, result: SessionResult, convention: str = FIFTY_PERCENT) -> SessionResult:
         """Return a result, in a convention, whose grades are as likely as the whole makes them."""
@@ -201,17 +195,19 @@ class Uncertainty:
 
     def covariance_db2(self, route: Route, found: Sequence[ThresholdResult]) -> list[list[float]]:
         """Return how much what lies beside the answers varies together, a row a threshold."""
-        each = [self._beside(route, threshold) for threshold in found]
-        return [[_covariance_db2(one, other) for other in each] for one in each]
+        each = map(_covariance_db2, self._by_part(route, found).values())
+        rows = zip(*each, strict=True)
+        return [[sum(cells) for cells in zip(*row, strict=True)] for row in rows]
 
     def _beside(self, route: Route, found: ThresholdResult) -> Parts:
         masked = found.masking == MaskingMark.MASKED
         return self.beside(route, found.frequency_hz, masked=masked)
 
-    def _of_mean(self, route: Route, found: Sequence[ThresholdResult]) -> Parts:
+    def _by_part(
+        self, route: Route, found: Sequence[ThresholdResult]
+    ) -> Mapping[Part, list[float]]:
         each = [self._beside(route, threshold) for threshold in found]
-        names = [part for part in Part if any(part in parts for parts in each)]
-        return {part: sd_of_mean_db([parts.get(part, 0.0) for parts in each]) for part in names}
+        return {part: [parts.get(part, 0.0) for parts in each] for part in Part}
 
     def _ear_graded(self, ear: EarResult, convention: str) -> EarResult:
         whole = self.of_mean(ear)
@@ -223,14 +219,24 @@ class Uncertainty:
 
 
 USUAL: Final = Uncertainty()
+NOMINAL: Final = Uncertainty(nominal=True)
 
 
-def _covariance_db2(one: Parts, other: Parts) -> float:
-    rho = 1.0 if one is other else RHO
-    return rho * sum(db * other.get(part, 0.0) for part, db in one.items())
+def _widened(found: ThresholdResult, sd_db: float) -> ThresholdResult:
+    if found.sd_db is not None:
+        found = replace(found, sd_db=hypot(found.sd_db, sd_db))
+    low_db_hl, high_db_hl, half_db = found.low_db_hl, found.high_db_hl, found.half_width_db
+    if low_db_hl is None or high_db_hl is None or half_db is None:
+        return found
+    middle_db_hl, reach_db = 0.5 * (low_db_hl + high_db_hl), hypot(half_db, BAND_SDS * sd_db)
+    return replace(found, low_db_hl=middle_db_hl - reach_db, high_db_hl=middle_db_hl + reach_db)
+
+
+def _covariance_db2(sds_db: Sequence[float], rho: float = RHO) -> list[list[float]]:
+    """Return that of numbers with these SDs, which have a correlation in pairs."""
+    numbers = [*enumerate(sds_db)]
+    return [[one * other * (1.0 if i == j else rho) for j, other in numbers] for i, one in numbers]
 
 
 def sd_of_mean_db(sds_db: Sequence[float], rho: float = RHO) -> float:
-    """Return the SD of the mean of numbers with these, which have a correlation in pairs."""
-    own, common = sum(sd * sd for sd in sds_db), sum(sds_db) ** 2
-    return sqrt((1.0 - rho) * own + rho * common) / len(sds_db)
+    return sqrt(sum(map(sum, _covariance_db2(sds_db, rho)))) / len(sds_db)

@@ -114,7 +114,8 @@ def _peers(usual: Usual) -> Row:
 def _norm_table(source: Source, ear: EarResult, norm: AgeNorm) -> Table:
     below_db = source.below_clinical_db(ear)
     usual = {
-        t.frequency_hz: norm.usual(t, below_db, source.whole_of(ear, t)) for t in ear.thresholds
+        t.frequency_hz: norm.usual(t, below_db, source.uncertainty.of(ear.route, t))
+        for t in ear.thresholds
     }
     found = {hz: each for hz, each in usual.items() if each is not None}
     cells: dict[str, list[Cell]] = {"row-usual": [], "row-peers": []}

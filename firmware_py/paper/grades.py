@@ -39,11 +39,11 @@ def mean_rows(source: Source) -> Iterator[Row]:
 
 
 def _mean_of(source: Source, ear: EarResult) -> Row:
-    found, name = ear.pta4, str(ear.route)
-    if found is None:
+    found, whole, name = ear.pta4, source.uncertainty.of_mean(ear), str(ear.route)
+    if found is None or whole is None:
         why = why_nothing_follows(ear) or row("not-in-test", frequencies_hz=outside_hz(ear))
         return row("pta4-none", ear=name, why=why)
-    mean = _level_of_mean(found, source.uncertainty.of_mean(ear) if source.uncertainty else None)
+    mean = _level_of_mean(found, whole)
     if found.beyond_hz:
         mean = row("mean-beyond", mean=mean, frequencies_hz=found.beyond_hz)
     if found.inferred_hz:
@@ -53,10 +53,11 @@ def _mean_of(source: Source, ear: EarResult) -> Row:
     return row("pta4", ear=name, mean=mean, grades=_grades(found.bound, found.shares))
 
 
-def _level_of_mean(found: MeanThreshold, whole: Whole | None) -> Row:
-    ends = {"low": found.low_db_hl, "high": found.high_db_hl}
-    if whole is not None:
-        ends |= {"whole_low": whole.low_db_hl, "whole_high": whole.high_db_hl}
+def _level_of_mean(found: MeanThreshold, whole: Whole) -> Row:
+    ends = {
+        "low": found.low_db_hl, "high": found.high_db_hl,
+        "whole_low": whole.low_db_hl, "whole_high": whole.high_db_hl,
+    }  # fmt: skip
     known = {name: end for name, end in ends.items() if end is not None}
     if found.bound == Bound.NONE:
         return row("mean", mean_level=found.level_db_hl, **known)

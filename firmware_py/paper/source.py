@@ -10,7 +10,7 @@ from firmware_py.findings.asymmetry import Asymmetry, asymmetries
 from firmware_py.findings.checks import Checks
 from firmware_py.findings.convention import in_convention, shift_db
 from firmware_py.findings.norms import AgeNorm, NoNorm, norm_for
-from firmware_py.findings.whole_band import Uncertainty, Whole
+from firmware_py.findings.whole_band import Uncertainty
 from firmware_py.presenting.answers_given import AnswersGiven
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_record import SessionHeader
@@ -69,14 +69,14 @@ class Source:
         return self.header.is_simulated(self.result)
 
     @cached_property
-    def uncertainty(self) -> Uncertainty | None:
-        """Return what is uncertain beside the answers; None: levels are nominal."""
+    def uncertainty(self) -> Uncertainty:
+        """Return what is uncertain beside the answers."""
         return self.calibration.uncertainty(self.result)
 
     @cached_property
     def graded(self) -> SessionResult:
         """Return the result with grades that are as likely as the whole makes them."""
-        return self.uncertainty.graded(self.result) if self.uncertainty else self.result
+        return self.uncertainty.graded(self.result)
 
     @cached_property
     def ears(self) -> list[EarResult]:
@@ -109,14 +109,10 @@ class Source:
 
     @cached_property
     def asymmetries(self) -> list[Asymmetry]:
-        if self.uncertainty is None:
+        if self.nominal:
             return []
         clinical = in_convention(self.result, CLINICAL_ASCENDING)
         return asymmetries(clinical, self.header.person.age_years, self.uncertainty)
-
-    def whole_of(self, ear: EarResult, found: ThresholdResult) -> Whole | None:
-        """Return the whole of a threshold; None: it has no band, or levels are nominal."""
-        return self.uncertainty.of(ear.route, found) if self.uncertainty else None
 
     def below_clinical_db(self, ear: EarResult) -> float:
         """Return how far what is told of an ear lies below clinical thresholds."""

@@ -20,7 +20,7 @@ def band_rows(source: Source, ear: EarResult) -> Iterator[tuple[Row, list[Cell]]
     """Yield the rows of both bands of a table; of nominal levels that of the answers alone."""
     found = ear.thresholds
     yield row("row-band-answers"), [band_row(as_shown(t)) for t in found]
-    if source.uncertainty is not None:
+    if not source.nominal:
         shown = [source.uncertainty.shown(ear.route, t) for t in found]
         yield row("row-band-whole"), [band_row(each) for each in shown]
 
@@ -30,7 +30,7 @@ def whole_rows(source: Source) -> Iterator[Row]:
     ears = [ear for ear in source.ears if has_thresholds(ear)]
     if not ears:
         return
-    if source.uncertainty is None:
+    if source.nominal:
         yield row("whole-nominal")
         return
     for kind in ROUTE_KINDS:
@@ -49,7 +49,7 @@ def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:
     at_hz: dict[int, list[Whole]] = {}
     for ear in ears:
         for found in ear.thresholds:
-            whole = source.whole_of(ear, found)
+            whole = source.uncertainty.of(ear.route, found)
             if whole is not None and found.mark == Outcome.MEASURED:
                 at_hz.setdefault(found.frequency_hz, []).append(whole)
     largest = {f: largest_of([each.parts for each in wholes]) for f, wholes in at_hz.items()}

@@ -176,7 +176,7 @@ def test_the_uncertainty_that_a_file_states_is_in_force_and_may_be_missing() -> 
         in_force = CalibrationOnFile(made).judge(MADE)
         again = CalibrationInForce.from_record(json.loads(json.dumps(in_force.as_record())))
         assert again.uncertainty(result) == Uncertainty(sd_db)
-    assert NO_CALIBRATION.judge(MADE).uncertainty(result) is None
+    assert NO_CALIBRATION.judge(MADE).uncertainty(result).nominal
 
 
 def test_nothing_is_louder_than_when_full_scale_counted_as_less() -> None:

@@ -1,5 +1,6 @@
 """The band of the whole: its parts are those of the sources, and so is what they come to."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import hypot
 from typing import Any
@@ -11,6 +12,7 @@ from firmware_py.findings.asymmetry import asymmetries
 from firmware_py.findings.whole_band import (
     BAND_SDS,
     FIT,
+    NOMINAL,
     RHO,
     TYPE,
     USUAL,
@@ -39,14 +41,17 @@ def a_threshold(frequency_hz: int = 1000, **more: Any) -> ThresholdResult:
     return replace(found, **more)
 
 
-def an_ear(level_db_hl: float = 30.0, ear: str = "right", **of_mean: Any) -> EarResult:
+def an_ear(
+    at_db_hl: float | Mapping[int, float] = 30.0, ear: str = "right", **of_mean: Any
+) -> EarResult:
+    """Return one with thresholds and their mean at a level, or at one by frequency."""
+    if not isinstance(at_db_hl, Mapping):
+        at_db_hl = dict.fromkeys(AUDIOGRAM_FREQUENCIES_HZ, at_db_hl)
     thresholds = tuple(
-        a_threshold(
-            f, threshold_db_hl=level_db_hl, low_db_hl=level_db_hl - 5.7,
-            high_db_hl=level_db_hl + 5.7,
-        )
-        for f in AUDIOGRAM_FREQUENCIES_HZ
-    )  # fmt: skip
+        a_threshold(f, threshold_db_hl=level, low_db_hl=level - 5.7, high_db_hl=level + 5.7)
+        for f, level in at_db_hl.items()
+    )
+    level_db_hl = sum(at_db_hl[f] for f in PTA4_FREQUENCIES_HZ) / len(PTA4_FREQUENCIES_HZ)
     shares = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     told = {"low_db_hl": level_db_hl - 3.0, "high_db_hl": level_db_hl + 3.0, "bound": Bound.NONE}
     mean = MeanThreshold(level_db_hl, shares=shares, **{**told, **of_mean})
@@ -106,6 +111,31 @@ def test_the_band_reaches_as_far_as_answers_and_all_else_together() -> None:
     assert narrow is not None
     assert narrow.largest == Part.FIT
     assert USUAL.of(RIGHT, a_threshold().without_numbers(Outcome.NO_RESPONSE)) is None
+
+
+@pytest.mark.parametrize("route", [RIGHT, BY_BONE])
+@pytest.mark.parametrize("frequency_hz", [1000, 8000])
+def test_only_answers_and_a_stated_calibration_are_more_than_the_fit(
+    route: Route, frequency_hz: int
+) -> None:
+    """So no paper has words for another."""
+    exact, known = a_threshold(frequency_hz, low_db_hl=30.0, high_db_hl=30.0), {"room_known": True}
+    exact = replace(exact, masking=MaskingMark.MASKED)
+    for uncertainty, largest in (
+        (Uncertainty(**known), Part.FIT), (Uncertainty(5.0, **known), Part.CALIBRATION)
+    ):  # fmt: skip
+        whole = uncertainty.of(route, exact)
+        assert whole is not None
+        assert {*whole.parts} == {*Part}
+        assert whole.largest == largest
+
+
+def test_beside_the_answers_nothing_is_known_of_nominal_levels() -> None:
+    ear = an_ear()
+    assert [NOMINAL.of(RIGHT, t) for t in ear.thresholds] == [None] * len(ear.thresholds)
+    assert NOMINAL.of_mean(ear) is None
+    assert NOMINAL.graded(a_session(ear)) == a_session(ear)
+    assert NOMINAL.covariance_db2(RIGHT, ear.thresholds[:2]) == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_band_of_the_whole_goes_no_further_than_the_limits() -> None:

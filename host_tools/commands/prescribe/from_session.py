@@ -160,12 +160,11 @@ def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArra
 
 def _beside(session: RecordedSession, result: EarResult) -> FloatArray:
     """Draw what the whole has beside the answers, (DRAWS, m); nothing if levels are nominal."""
-    uncertainty, count = session.calibration.uncertainty(session.result), len(result.thresholds)
-    if uncertainty is None:
-        return np.zeros((DRAWS, count))
-    chance = np.random.Generator(np.random.Philox(BESIDE_SEED))
+    uncertainty = session.calibration.uncertainty(session.result)
     covariance_db2 = uncertainty.covariance_db2(result.route, result.thresholds)
-    return chance.multivariate_normal(np.zeros(count), covariance_db2, DRAWS, method="eigh")
+    chance = np.random.Generator(np.random.Philox(BESIDE_SEED))
+    mean_db = np.zeros(len(covariance_db2))
+    return chance.multivariate_normal(mean_db, covariance_db2, DRAWS, method="eigh")
 
 
 def _point_db_hl(mean_db_hl: float, found: ThresholdResult, inferred_max_db_hl: float) -> float:

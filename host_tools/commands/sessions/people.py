@@ -10,7 +10,7 @@ from unicodedata import category, normalize
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.result_json import whole_as_json
-from firmware_py.findings.whole_band import Part, Uncertainty
+from firmware_py.findings.whole_band import NOMINAL, Part, Uncertainty
 from firmware_py.journal.records import LineError
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
@@ -50,7 +50,7 @@ class Visit:
     at: float = 0.0  # its place in time, seconds since 1970
     identity: Identity = NOBODY
     convention: str = FIFTY_PERCENT  # that its settings ask for; posteriors are of 50 % points
-    uncertainty: Uncertainty | None = None  # beside the answers; None: levels are nominal, or none
+    uncertainty: Uncertainty = NOMINAL  # beside the answers
 
     @classmethod
     def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
@@ -105,9 +105,7 @@ class Visit:
 
     def _threshold_as_json(self, route: Route, found: ThresholdResult) -> dict[str, Any]:
         told = threshold_as_json(found)
-        told["reading"] |= whole_as_json(
-            self.uncertainty.of(route, found) if self.uncertainty else None
-        )
+        told["reading"] |= whole_as_json(self.uncertainty.of(route, found))
         return told
 
     def identity_of(self, ear: str) -> Identity:
@@ -260,7 +258,7 @@ def _apart_db2(one: Visit, other: Visit, ear: str) -> Callable[[float], float]:
     if OTHER_CALIBRATION.isdisjoint(each.field for each in _between(one, other, ear)):
         return lambda _: 0.0
     route, known = other.ears[ear].route, (one.uncertainty, other.uncertainty)
-    return lambda f: sum(each.beside(route, f)[Part.CALIBRATION] ** 2 for each in known if each)
+    return lambda f: sum(each.beside(route, f)[Part.CALIBRATION] ** 2 for each in known)
 
 
 def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:

@@ -173,7 +173,7 @@ def _thresholds(visits: Sequence[Visit], unit: dict[str, str]) -> Iterator[block
             readings = [as_shown(of[f]) if f in of else None for f in AUDIOGRAM_FREQUENCIES_HZ]
             lines.append((_of_visit(visit, found), [*map(level_row, readings)]))
             lines.append((row("row-band-answers"), [*map(band_row, readings)]))
-            if visit.uncertainty is not None:
+            if not visit.uncertainty.nominal:
                 shown = partial(visit.uncertainty.shown, found.route)
                 whole = [shown(of[f]) if f in of else None for f in AUDIOGRAM_FREQUENCIES_HZ]
                 lines.append((row("row-band-whole"), [*map(band_row, whole)]))
