@@ -6,9 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from firmware_py.findings.whole_band import BAND_SDS, USUAL, combined_db, sd_of_mean_db
-from firmware_py.terms.results import PTA4_FREQUENCIES_HZ
-from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.main import main
 from host_tools.research import whole_bands
 from host_tools.research.whole_bands import (
@@ -17,15 +15,16 @@ from host_tools.research.whole_bands import (
     WHOLE,
     Band,
     Heard,
+    bands_of,
     called_changed,
     coverage,
     drawn_db,
     rows_of,
     two_tests,
 )
+from tests.findings.test_whole_band import an_ear
 
 ANSWERS_SD_DB = 2.0  # of the error; the bands are of 2.9 dB, as the device's are too wide
-PRINTED_SD_DB = 2.9
 TRUTH_DB_HL = 40.0
 EARS = 2000
 
@@ -33,19 +32,11 @@ EARS = 2000
 def simulated(count: int, error_sd_db: float = ANSWERS_SD_DB) -> list[Heard]:
     """Return ears with bands of answers as tests leave them, from a fixed seed."""
     random = np.random.default_rng(1)
-
-    def band(frequency_hz: int, sd_db: float, half_db: float) -> Band:
-        level = TRUTH_DB_HL + float(random.normal(0.0, sd_db))
-        own_db = BAND_SDS * PRINTED_SD_DB / (1 if frequency_hz else 2)
-        ends = [(level - each, level + each) for each in (own_db, float(np.hypot(own_db, half_db)))]
-        return Band(frequency_hz, False, TRUTH_DB_HL, level, PRINTED_SD_DB, ends[0], ends[1])
+    truth_db_hl = dict.fromkeys(AUDIOGRAM_FREQUENCIES_HZ, TRUTH_DB_HL)
 
     def found() -> list[Band]:
-        beside = {f: USUAL.beside(Route("right"), f) for f in AUDIOGRAM_FREQUENCIES_HZ}
-        four = [beside[f] for f in PTA4_FREQUENCIES_HZ]
-        mean_db = float(np.sqrt(sum(sd_of_mean_db([s[p] for s in four]) ** 2 for p in four[0])))
-        each = [band(f, error_sd_db, BAND_SDS * combined_db(parts)) for f, parts in beside.items()]
-        return [*each, band(0, error_sd_db / 2.0, BAND_SDS * mean_db)]
+        levels_db_hl = {f: float(random.normal(t, error_sd_db)) for f, t in truth_db_hl.items()}
+        return bands_of(an_ear(levels_db_hl), truth_db_hl)
 
     return [Heard(found(), found()) for _ in range(count)]
 
@@ -55,16 +46,16 @@ def ears() -> list[Heard]:
     return simulated(EARS)
 
 
-@pytest.mark.parametrize(("rho", "mean_least"), [(0.0, 0.99), (0.5, 0.94), (1.0, 0.88)])
+@pytest.mark.parametrize(("rho", "mean_least"), [(0.0, 0.99), (0.5, 0.96), (1.0, 0.92)])
 def test_the_whole_holds_the_truth_at_each_frequency_and_of_the_mean(
     ears: list[Heard], rho: float, mean_least: float
 ) -> None:
-    """Of the mean a correlation of .5 is assumed: no one band is right at 0 and at 1."""
+    """Of the mean a correlation of .8 is assumed: no one band is right at 0 and at 1."""
     held = coverage(ears, rho)
 
     assert [*held[WHOLE]] == [0, *AUDIOGRAM_FREQUENCIES_HZ]
     assert all(0.94 <= share <= 0.99 for f, share in held[WHOLE].items() if f)
-    assert mean_least <= held[WHOLE][0] < mean_least + 0.05
+    assert mean_least <= held[WHOLE][0] <= min(mean_least + 0.05, 1.0)
     assert max(held[ANSWERS].values()) < 0.93
 
 
