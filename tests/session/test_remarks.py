@@ -85,9 +85,9 @@ def test_a_look_at_the_result_changes_nothing_of_it() -> None:
         (reason(Code.LEAKS, began=9, by_db=15, below_hz=1400),),
     )
     assert Code.BROKEN_OFF not in remarks(ear)
-    known = ear.listening._otherwise
+    known = {**vars(ear.listening)}
     ear.listening.doubted_otherwise()
-    assert ear.listening._otherwise is known
+    assert vars(ear.listening) == known
     none = np.zeros(len(ear.evidence.tones))
     moved = Otherwise(Story.MOVED, 0.0, none, none, softer_db=10.0)
     ear.in_place = InPlace(moved, [(1000.0, FLAT_DB_HL)], ear.levels)
