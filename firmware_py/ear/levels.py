@@ -42,6 +42,11 @@ class Levels:
         """Return the lowest level whose silence tells something, whole steps above the least."""
         if not self.room_db_hl:
             return self.least_db_hl
+        return min(self._above_noise_db_hl(frequency_hz), self.limit_db_hl(frequency_hz))
+
+    def _above_noise_db_hl(self, frequency_hz: float) -> float:
+        if not self.room_db_hl:
+            return self.least_db_hl
         if frequency_hz not in self._floors_db_hl:
             level_db_hl = level_at(frequency_hz, self.room_db_hl)
             self._floors_db_hl[frequency_hz] = self._on_step_db_hl(level_db_hl)
@@ -63,19 +68,23 @@ class Levels:
         floor_db_hl = self.floor_db_hl(frequency_hz)
         if not self.hidden_db_hl:
             return floor_db_hl
-        return max(floor_db_hl, self._on_step_db_hl(level_at(frequency_hz, self.hidden_db_hl)))
+        now_db_hl = self._on_step_db_hl(level_at(frequency_hz, self.hidden_db_hl))
+        return min(max(floor_db_hl, now_db_hl), self.limit_db_hl(frequency_hz))
 
     def hides(self, tone: Presentation) -> bool:
         """Return whether noise of the room may have hidden a tone: its silence tells nothing."""
         return tone.level_db_hl < self.worth_asking_db_hl(tone.frequency_hz)
 
     def is_out_of_reach(self, frequency_hz: float) -> bool:
-        """Return whether nothing is asked there: the room is louder than its loudest tone."""
-        return self.floor_db_hl(frequency_hz) > self.limit_db_hl(frequency_hz)
+        """Return whether no tone tells of a threshold there: the room is louder than all."""
+        return self._above_noise_db_hl(frequency_hz) > self.limit_db_hl(frequency_hz)
 
-    def hear_room(self, room_db_hl: Mapping[int, float]) -> None:
-        """Take in what the room lets be heard; once a tone was presented, floors only rise."""
-        if self._last_db_hl is not None and self.room_db_hl:
+    def hear_room(self, room_db_hl: Mapping[int, float], *, anew: bool) -> None:
+        """Take in what the room lets be heard: told `anew`, or heard. Then floors only rise.
+
+        That is while the ear is tested: what a microphone hears comes and goes.
+        """
+        if not anew and self._last_db_hl is not None and self.room_db_hl:
             before = self.room_db_hl
             room_db_hl = {f: max(each, before[f]) for f, each in room_db_hl.items()}
         self.room_db_hl, self._floors_db_hl = room_db_hl, {}

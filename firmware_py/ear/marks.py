@@ -49,6 +49,7 @@ class Marks:
             tone.frequency_hz
             for tone in (each.presentation for each in self._asked if each.heard is False)
             if tone.level_db_hl >= self._levels.limit_db_hl(tone.frequency_hz)
+            and not self._levels.is_out_of_reach(tone.frequency_hz)
         )
 
     def all_heard_at_floor(self) -> Counter[float]:
@@ -59,7 +60,8 @@ class Marks:
         )
 
     def _is_at_floor(self, tone: Presentation) -> bool:
-        return tone.level_db_hl <= self._levels.floor_db_hl(tone.frequency_hz)
+        at_floor = tone.level_db_hl <= self._levels.floor_db_hl(tone.frequency_hz)
+        return at_floor and not self._levels.is_out_of_reach(tone.frequency_hz)
 
     def moves_with_noise(self) -> bool:
         """Return whether noise in the other ear silenced a tone that was heard softer without it.
@@ -80,6 +82,8 @@ class Marks:
     def mark(
         self, frequency_hz: float, side: Outcome, low_db_hl: float, high_db_hl: float
     ) -> Outcome:
+        if self._levels.is_out_of_reach(frequency_hz):
+            return Outcome.INFERRED
         tones = self.near(frequency_hz)
         above, below = answers_above(tones, low_db_hl), silent_below(tones, high_db_hl)
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.terms.level import Spread
 from firmware_py.terms.outcomes import Bound, Outcome
-from firmware_py.terms.results import GRADES, PTA4_FREQUENCIES_HZ, EarResult, MeanThreshold
+from firmware_py.terms.results import (
+    GRADES,
+    PTA4_FREQUENCIES_HZ,
+    EarResult,
+    MeanThreshold,
+    ThresholdResult,
+)
+from firmware_py.terms.route import LOWEST_DB_HL
 from firmware_py.terms.shown_threshold import Kind, ShownThreshold, as_shown
 from firmware_py.terms.verdicts import may_conclude
 
@@ -117,12 +124,21 @@ def _part_of(constants: int) -> float:
 
 
 def within_limits(db_hl: float, found: EarResult) -> float:
-    """Return a mean level within the limits of the four, where these are known."""
+    """Return a mean level within the limits of the four, where these are known.
+
+    What lies below a floor may be as low as any threshold.
+    """
     four = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
-    floors = [-inf if t.floor_db_hl is None else t.floor_db_hl for t in four]
+    floors = [-inf if t.floor_db_hl is None else _lowest_db_hl(t) for t in four]
     ceilings = [inf if t.ceiling_db_hl is None else t.ceiling_db_hl for t in four]
     within_db_hl = min(max(db_hl, sum(floors) / len(four)), sum(ceilings) / len(four))
     return round(within_db_hl, LEVEL_DIGITS)
+
+
+def _lowest_db_hl(found: ThresholdResult) -> float:
+    floor_db_hl = found.floor_db_hl or 0.0
+    below = as_shown(found).limit == Bound.AT_MOST
+    return min(floor_db_hl, LOWEST_DB_HL) if below else floor_db_hl
 
 
 def outside_hz(found: EarResult) -> list[int]:

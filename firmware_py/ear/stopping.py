@@ -188,7 +188,7 @@ class StoppingRule:
             return (_no_response(self._levels.limits_db_hl(asked_hz)),)
         widest = self._audiogram.widest()
         if self._is_narrow:
-            return (_band(Code.NARROW_ENOUGH, widest),)
+            return (self._band(Code.NARROW_ENOUGH, widest),)
         if cap:
             return self._short(cap, widest)
         if least_bits > 0.0:
@@ -201,20 +201,19 @@ class StoppingRule:
                 return self._short(reason(Code.NEXT_ANSWER_TELLS, information_bits=bits), widest)
         return ()
 
+    def _band(self, code: Code, widest: Estimate, **more: float) -> Reason:
+        half_width_db, frequency_hz = self._audiogram.half_width_db(widest), widest.frequency_hz
+        return reason(code, half_width_db=half_width_db, frequency_hz=frequency_hz, **more)
+
     def _short(self, end: Reason, widest: Estimate) -> Reasons:
         wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
-        why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
+        why = [end, self._band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
         limits_db_hl = {
             each.frequency_hz: self._levels.limit_db_hl(each.frequency_hz)
             for each in self._audiogram.estimates()
             if each.mark == Outcome.INCOMPLETE
         }
         return (*why, _perhaps_beyond(limits_db_hl)) if limits_db_hl else tuple(why)
-
-
-def _band(code: Code, widest: Estimate, **more: float) -> Reason:
-    half_width_db, frequency_hz = widest.half_width_db, widest.frequency_hz
-    return reason(code, half_width_db=half_width_db, frequency_hz=frequency_hz, **more)
 
 
 def _no_response(limits_db_hl: Sequence[float]) -> Reason:

@@ -156,8 +156,9 @@ class HearingTest:
         before, room = self.room.about, self.room
         room.take(event)
         for ear in self.ears.values():
-            if not ear.over:  # what is said of one that is over stays
-                ear.levels.hear_room(room.floors_db_hl(ear.route.kind))
+            if not ear.found:  # what is said of one whose thresholds were found stays
+                told = isinstance(event, events.RoomTold)
+                ear.levels.hear_room(room.floors_db_hl(ear.route.kind), anew=told)
                 ear.levels.hidden_db_hl = room.hidden_db_hl(ear.route.kind)
         return [tells.RoomSaid(each) for each in room.about if each not in before]
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.evidence import Pauses
-from firmware_py.ear.levels import Levels
 from firmware_py.ear.model_checks import LAPSE_RATE_MAX, ClearTones
 from firmware_py.session.boards import Boards
 from firmware_py.session.cross_hearing import CrossHearing
@@ -13,7 +12,7 @@ from firmware_py.session.room import Room
 from firmware_py.terms.outcomes import MaskingMark, Outcome, WhichEar
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.results import EarResult
-from firmware_py.terms.route import BY_AIR, BY_BONE, RouteKind
+from firmware_py.terms.route import BY_AIR, BY_BONE
 
 FLOOR_SAID_DB_HL: Final = 0.0  # a floor of the room above it is said
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
@@ -52,14 +51,15 @@ def remarks_on_room(room: Room, ears: Collection[EarTest]) -> Iterator[Reason]:
     """Say what is known of the room, and what it kept from being asked; nothing: nobody knows."""
     yield from room.about
     for kind, code in ((BY_AIR, Code.ROOM_FLOORS), (BY_BONE, Code.ROOM_FLOORS_BONE)):
-        levels = [ear.levels for ear in ears if ear.route.kind is kind]
-        if levels and (limits := _raised(kind, levels)):
+        tested = [ear for ear in ears if ear.route.kind is kind]
+        if tested and (limits := _raised(tested)):
             yield reason(code, limits=limits)
 
 
-def _raised(kind: RouteKind, levels: Sequence[Levels]) -> list[Reason]:
+def _raised(tested: Sequence[EarTest]) -> list[Reason]:
     """Return the floors of a route that keep normal thresholds from being told, by either ear."""
-    floors_db_hl = {f: max(each.floor_db_hl(f) for each in levels) for f in kind.frequencies_hz}
+    asked_hz = tested[0].audiogram.frequencies_hz
+    floors_db_hl = {f: max(each.levels.floor_db_hl(f) for each in tested) for f in asked_hz}
     return [
         reason(Code.LIMIT_AT, limit_db_hl=floor_db_hl, frequency_hz=f)
         for f, floor_db_hl in floors_db_hl.items()

@@ -43,6 +43,9 @@ HEARD_MIN: Final = 5
 MICROPHONE_UNCERTAINTY_DB: Final = 1.0  # ICS-43434, from the factory
 # Its own noise, 29 dBA and white, in third octaves: softer rooms it does not hear.
 SELF_NOISE_DB_SPL: Final = (2.7, 5.7, 8.7, 10.4, 11.7, 13.5, 14.7, 16.5, 17.7, 19.5, 20.7)
+OWN_DBA: Final = 29
+# Overdriven: it tells as little as a dead one. No room has so much, and tones follow the noise.
+CLIPPED_DB_SPL: Final = 127.0
 DEAD_DB: Final = 6.0  # so far below its own noise, in all bands, nothing works
 CONTRADICTS_DB: Final = 10.0  # typed and heard levels that differ by more
 
@@ -75,7 +78,8 @@ class Room:
         self._told: RoomTold | None = None
         self._heard: deque[RoomLevels] = deque(maxlen=HEARD_MAX)
         self._quiet_db_spl: RoomLevels | None = None  # None: too little was heard
-        self._dead = False  # the microphone, at the last tone
+        self._heard_dba: int | None = None  # the most of that, whose floors stay
+        self._fault: Code | None = None  # of the microphone, at the last tone
         # What the room has, where its noise comes from, and what of that cannot be true.
         self.about: tuple[Reason, ...] = ()
 
@@ -87,14 +91,15 @@ class Room:
         self.about = (*self._say(),)
 
     def _hear(self, levels_db_spl: RoomLevels) -> None:
-        self._dead = _is_dead(levels_db_spl)
-        if self._dead:
+        self._fault = _fault_of(levels_db_spl)
+        if self._fault is not None:
             return
         self._heard.append(levels_db_spl)
         if len(self._heard) >= HEARD_MIN:
             place = math.floor(QUIET_SHARE * (len(self._heard) - 1))
             quiet = [sorted(band)[place] for band in zip(*self._heard, strict=True)]
             self._quiet_db_spl = _without_own(quiet)
+            self._heard_dba = max(round(dba_of(self._quiet_db_spl)), self._heard_dba or 0)
 
     def floors_db_hl(self, route: RouteKind) -> Levels:
         """Return the softest tones that the room allows; none: nothing is known of it.
@@ -115,23 +120,25 @@ class Room:
 
     def hidden_db_hl(self, route: RouteKind) -> Levels:
         """Return which tones the noise that was heard last may have hidden: those below."""
-        if self._dead or not self._heard:
+        if self._fault is not None or not self._heard:
             return {}
         noise = noise_db_hl(_without_own(self._heard[-1]), self._kind, route)
         return {f: each + HIDES_DB for f, each in noise.items()}
 
     def _say(self) -> Iterator[Reason]:
-        told, heard_dba = self._told, None
-        if self._quiet_db_spl is not None:
-            heard_dba = round(dba_of(self._quiet_db_spl))
-        if heard_dba is not None and (told is None or heard_dba >= told.dba):
+        told, heard_dba = self._told, self._heard_dba
+        # It hears no softer room than its own noise.
+        heard_more = heard_dba is not None and (told is None or heard_dba > max(told.dba, OWN_DBA))
+        if heard_more:
             yield reason(Code.ROOM, dba=heard_dba, spectrum=MICROPHONE)
         elif told is not None:
             yield reason(Code.ROOM, dba=told.dba, spectrum=told.spectrum)
-        if told and heard_dba is not None and abs(heard_dba - told.dba) > CONTRADICTS_DB:
-            yield reason(Code.ROOM_CONTRADICTED, dba=told.dba, heard_dba=heard_dba)
-        if self._dead:
-            yield reason(Code.MICROPHONE_DEAD)
+        if told is not None and heard_dba is not None:
+            off_db = heard_dba - told.dba if heard_more else told.dba - max(heard_dba, OWN_DBA)
+            if off_db > CONTRADICTS_DB:
+                yield reason(Code.ROOM_CONTRADICTED, dba=told.dba, heard_dba=heard_dba)
+        if self._fault is not None:
+            yield reason(self._fault)
 
 
 def too_loud(floors_db_hl: Levels, familiar_db_hl: float) -> Reason | None:
@@ -147,9 +154,12 @@ def too_loud(floors_db_hl: Levels, familiar_db_hl: float) -> Reason | None:
     )  # fmt: skip
 
 
-def _is_dead(levels_db_spl: RoomLevels) -> bool:
+def _fault_of(levels_db_spl: RoomLevels) -> Code | None:
+    if max(levels_db_spl) >= CLIPPED_DB_SPL:
+        return Code.MICROPHONE_CLIPPED
     own = zip(levels_db_spl, SELF_NOISE_DB_SPL, strict=True)
-    return all(level <= max(noise - DEAD_DB, 0.0) for level, noise in own)
+    dead = all(level <= max(noise - DEAD_DB, 0.0) for level, noise in own)
+    return Code.MICROPHONE_DEAD if dead else None
 
 
 def _without_own(levels_db_spl: Iterable[float]) -> RoomLevels:

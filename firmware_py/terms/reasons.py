@@ -118,6 +118,7 @@ class Code(Enum):
     ROOM_TOO_LOUD = "room-too-loud", "level_db_hl", "frequency_hz", "highest_db_hl"
     ROOM_CONTRADICTED = "room-contradicted", "dba", "heard_dba"
     MICROPHONE_DEAD = "microphone-dead"
+    MICROPHONE_CLIPPED = "microphone-clipped"
 
     # Remarks on a result.
     OF_EAR = "of-ear", "ear", "doubt"

@@ -27,6 +27,7 @@ UNCERTAINTY_LIMITS_DB: Final = (0.5, 10.0)
 # Of a level: a sound level meter of class 2 is off by 1.5 dB, and two rooms of one A-weighted level
 # differ by 3 dB at 500 Hz.
 UNCERTAINTY_DB: Final = {OFFICE: 3.0, SPEECH: 3.0, THIRD_OCTAVES: 1.5}
+BANDS_LIMITS_HZ: Final = (20.0, 20_000.0)
 HALF_OCTAVE: Final = 2.0**0.5
 NEEDED_HZ: Final = 500  # noise of rooms masks most there
 
@@ -67,6 +68,7 @@ def room_by_bands(
     """
     place = "room third_octaves"
     for frequency_hz, level_db_spl in levels_db_spl.items():
+        number(*BANDS_LIMITS_HZ, "Hz")(f"{place} frequency", frequency_hz)
         number(*ROOM_LEVEL_LIMITS_DB, "dB SPL")(f"{place} at {frequency_hz:g} Hz", level_db_spl)
     if NEEDED_HZ not in levels_db_spl:
         told = ", ".join(f"{f:g} Hz" for f in levels_db_spl) or "nothing"
@@ -112,8 +114,10 @@ def room_of_words(
     try:
         if ":" not in level:
             return room_of(float(level), spectrum or OFFICE, uncertainty_db)
-        pairs = (each.partition(":") for each in level.split(";"))
+        pairs = [each.partition(":") for each in level.split(";")]
         bands = {float(hz): float(level_db_spl) for hz, _, level_db_spl in pairs}
+        if len(bands) < len(pairs):
+            raise refusal("room third_octaves", level, "is each frequency once")
     except ResultError:
         raise
     except ValueError:

@@ -1,6 +1,7 @@
 """The room under the earphones: its noise, the floors, and what it does to a test."""
 
 import math
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -10,6 +11,7 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from device.simulator.rooms import power_sum_db
 from firmware_py.ear.levels import Levels, level_at, no_limit
+from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.session.hearing import HearingTest
 from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 from firmware_py.session.room import (
@@ -22,7 +24,7 @@ from firmware_py.session.room import (
 )
 from firmware_py.terms import events
 from firmware_py.terms.events import RoomHeard
-from firmware_py.terms.outcomes import Outcome, Purpose
+from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.results import SessionResult
@@ -78,7 +80,7 @@ def test_30_dba_under_earphones_that_keep_it_out_raises_no_floor(kind: str) -> N
     levels = Levels(Route("left"), Settings(), no_limit)
     room = Room(kind)
     room.take(room_of(30.0))
-    levels.hear_room(room.floors_db_hl(BY_AIR))
+    levels.hear_room(room.floors_db_hl(BY_AIR), anew=False)
     assert max(levels.floors_db_hl(HZ)) <= -5.0
 
 
@@ -214,11 +216,11 @@ def test_who_presses_always_has_no_thresholds_at_the_floors() -> None:
 
 def test_a_floor_rises_while_an_ear_is_tested_and_does_not_fall() -> None:
     levels = Levels(Route("left"), Settings(), no_limit)
-    levels.hear_room({500: 20.0, 1000: 5.0})
-    levels.hear_room({500: 10.0, 1000: 5.0})  # nothing was presented: the later word holds
+    levels.hear_room({500: 20.0, 1000: 5.0}, anew=False)
+    levels.hear_room({500: 10.0, 1000: 5.0}, anew=False)  # nothing was presented yet
     assert levels.floors_db_hl((500, 1000)) == [10.0, 5.0]
     levels.note_tone(levels.tone(Purpose.FAMILIARISE, 1000.0, 40.0))
-    levels.hear_room({500: 0.0, 1000: 12.0})
+    levels.hear_room({500: 0.0, 1000: 12.0}, anew=False)
     assert levels.floors_db_hl((500, 1000)) == [10.0, 12.0]
 
 
@@ -235,8 +237,73 @@ def test_tones_lead_up_to_a_floor_and_their_silence_tells_nothing() -> None:
     assert [each.level_db_hl for each in steps] == [15.0, floor_db_hl]
 
 
+def test_the_operators_word_replaces_the_one_before_while_an_ear_is_tested() -> None:
+    test = HearingTest(Settings(ears="left", seed=3))
+    levels = test.ears[Route("left")].levels
+    test.handle(0, room_of(60.0))  # mistyped
+    levels.note_tone(levels.tone(Purpose.FAMILIARISE, 1000.0, 40.0))
+    test.handle(1, room_of(30.0))
+    assert levels.floor_db_hl(500.0) == 11.0
+
+
+@pytest.mark.parametrize("dba", [80.0, 72.0])
+def test_a_room_that_is_louder_than_the_loudest_tone_ends_the_test_without_a_word_of_it(
+    dba: float,
+) -> None:
+    """No silence there tells anything, nor does a press: nothing is said, and nothing goes on."""
+    settings = Settings(ears="left", seed=3, level_max_db_hl=40.0)
+    test = HearingTest(settings)
+    test.handle(0, room_of(dba))
+    deaf = Audiogram((1000.0,), (130.0,))
+    listener = SimulatedListener({"left": deaf, "right": deaf}, 2.0, seed=3, false_alarm_rate=0.02)
+    (ear,) = SimulatedTest(settings, listener, test=test).run().ears
+    levels = test.ears[Route("left")].levels
+    out = [each for each in ear.thresholds if levels.is_out_of_reach(each.frequency_hz)]
+    assert {each.mark for each in out} <= {Outcome.INFERRED, ear.outcome}
+    assert {each.limit_db_hl for each in out} <= {None, 40.0}
+    for each in ear.thresholds:
+        assert each.floor_db_hl is not None
+        assert each.ceiling_db_hl is not None
+        assert each.floor_db_hl <= each.ceiling_db_hl
+
+
+def test_a_mean_that_is_at_least_is_not_lifted_by_floors() -> None:
+    """One that the other ear may have heard makes it so; what lies below a floor may be low."""
+    noisy = Audiogram((1000.0,), (10.0,))
+    settings = Settings(ears="left", seed=5, masking="off")
+    test = HearingTest(settings)
+    test.handle(0, room_of(60.0))
+    listener = SimulatedListener({"left": noisy, "right": noisy}, 2.0, seed=5)
+    (ear,) = SimulatedTest(settings, listener, test=test).run().ears
+    if ear.pta4 is not None and ear.pta4.bound == Bound.AT_LEAST:
+        assert ear.pta4.level_db_hl <= 13.0
+    found = replace(
+        ear, thresholds=tuple(replace(t, masking=MaskingMark.UNCERTAIN) for t in ear.thresholds)
+    )
+    mean = mean_threshold(found, test.ears[Route("left")].estimator)
+    assert mean is not None
+    assert mean.bound == Bound.AT_LEAST
+    assert mean.level_db_hl <= 15.0
+
+
+def test_an_overdriven_microphone_tells_nothing_of_the_room() -> None:
+    room = Room(SUPRA_AURAL)
+    for _ in range(HEARD_MAX):
+        room.take(RoomHeard((127.5,) * len(BANDS_HZ)))
+    assert (room.floors_db_hl(BY_AIR), room.hidden_db_hl(BY_AIR)) == ({}, {})
+    assert [each.code for each in room.about] == [Code.MICROPHONE_CLIPPED]
+
+
+def test_a_booth_that_is_softer_than_the_microphone_contradicts_nothing() -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(room_of(15.0))
+    for _ in range(HEARD_MAX):
+        room.take(RoomHeard(SELF_NOISE_DB_SPL))
+    assert [say(each) for each in room.about] == ["room: 15 dBA (office)"]
+
+
 def test_no_tone_is_louder_than_its_limit_in_any_room() -> None:
     levels = Levels(Route("left"), Settings(), lambda _route, _frequency_hz: 30.0)
-    levels.hear_room({500: 45.0})
+    levels.hear_room({500: 45.0}, anew=False)
     assert levels.tone(Purpose.MEASURE, 500.0, 0.0).level_db_hl == 30.0
     assert levels.is_out_of_reach(500.0)
