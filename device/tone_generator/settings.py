@@ -21,25 +21,18 @@ DEFAULT_PINS = {
     "pwm_right": 8,
 }
 
-# These are wired only where a board has them.
-OPTIONAL_PINS = (
-    "xsmt",  # of the DAC: high, it is not muted
-    "smps",  # of the Pico's regulator, GP23: high, it does not save power, and ripples less
-    # Of the switches that lead a channel to the bone vibrator while they are high: both, or none.
-    "bone_left",
-    "bone_right",
-    # Of the microphone: all three, or none.
-    "mic_bck",
-    "mic_ws",  # has to be the one after mic_bck
-    "mic_data",
-)
 BONE_PINS = ("bone_left", "bone_right")
-MICROPHONE_PINS = ("mic_bck", "mic_ws", "mic_data")
+MICROPHONE_PINS = ("mic_bck", "mic_ws", "mic_data")  # mic_ws has to be the one after mic_bck
+# These are wired only where a board has them: xsmt of the DAC (high, it is not muted); smps of the
+# Pico's regulator, GP23 (high, it does not save power, and ripples less); of the switches that lead
+# a channel to the bone vibrator while they are high, both or none; of the microphone, all or none.
+OPTIONAL_PINS = ("xsmt", "smps") + BONE_PINS + MICROPHONE_PINS
 CALIBRATOR_DB_SPL = 94.0  # 1 Pa: the level of which data sheets tell the sensitivity
 MICROPHONE_DBFS = -26.0  # of an ICS-43434
-CORRECTION_DB_MAX = 20.0
-_KEYS = ("output", "limit_dbfs_left", "limit_dbfs_right", "limit_dbfs_bone", "pins")
-_MICROPHONE_KEYS = ("microphone_dbfs", "microphone_correction_db")
+MICROPHONE_DBFS_MIN = -80.0
+_KEYS = (
+    "output", "limit_dbfs_left", "limit_dbfs_right", "limit_dbfs_bone", "microphone_dbfs", "pins",
+)  # fmt: skip
 
 
 class SettingsError(ValueError):
@@ -52,25 +45,34 @@ class Settings:
     They are ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to
     0), with `BONE_PINS` ``limit_dbfs_bone``, and perhaps ``pins`` that differ from `DEFAULT_PINS`,
     or are `OPTIONAL_PINS`. With `MICROPHONE_PINS` there may be ``microphone_dbfs``, what the
-    microphone gives at `CALIBRATOR_DB_SPL` (-80 to 0), and ``microphone_correction_db``, what this
-    board's levels are too low by (-20 to 20).
+    microphone gives at `CALIBRATOR_DB_SPL` (-80 to 0).
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
         if not isinstance(given, dict):
             raise SettingsError(f"settings are {given!r}, wanted is an object")
         for key in given:
-            if key not in _KEYS and key not in _MICROPHONE_KEYS:
+            if key not in _KEYS:
                 raise SettingsError(f"setting {key!r} is not known")
         self.output = given.get("output")
         if self.output not in OUTPUTS:
             raise SettingsError(f"output is {self.output!r}, allowed are {OUTPUTS}")
         self.limits_dbfs: tuple[float, ...] = (
-            _limit(given, "limit_dbfs_left"),
-            _limit(given, "limit_dbfs_right"),
+            _dbfs(given, "limit_dbfs_left"),
+            _dbfs(given, "limit_dbfs_right"),
         )
         self.pins = dict(DEFAULT_PINS)
-        pins = given.get("pins", {})
+        self._take_pins(given.get("pins", {}))
+        self.has_vibrator = self._has(BONE_PINS, given, "limit_dbfs_bone")
+        if self.has_vibrator:
+            self.limits_dbfs += (_dbfs(given, "limit_dbfs_bone"),)
+        self.has_microphone = self._has(MICROPHONE_PINS, given, "microphone_dbfs")
+        if self.has_microphone:
+            self._check_microphone()
+        at_calibrator = _dbfs(given, "microphone_dbfs", MICROPHONE_DBFS_MIN, MICROPHONE_DBFS)
+        self.microphone_full_scale_db_spl = CALIBRATOR_DB_SPL - at_calibrator
+
+    def _take_pins(self, pins: object) -> None:
         if not isinstance(pins, dict):
             raise SettingsError(f"pins are {pins!r}, wanted is an object")
         for name, number in pins.items():
@@ -81,54 +83,29 @@ class Settings:
             if not 0 <= number <= PIN_MAX:
                 raise SettingsError(f"pin {name!r} is {number}, allowed are 0 to {PIN_MAX}")
             self.pins[name] = number
-        self._check_driven()
-        self._take_vibrator(given)
-        self._take_microphone(given)
-
-    @property
-    def has_vibrator(self) -> bool:
-        return BONE_PINS[0] in self.pins
-
-    @property
-    def has_microphone(self) -> bool:
-        return MICROPHONE_PINS[0] in self.pins
-
-    def _take_vibrator(self, given: "dict[str, object]") -> None:
-        # It has switches for both channels, and a limit, or there is none.
-        wired = [name for name in BONE_PINS if name in self.pins]
-        if len(wired) == 1:
-            raise SettingsError(f"pin {wired[0]!r} is given alone, wanted are {BONE_PINS}")
-        if self.has_vibrator:
-            self.limits_dbfs += (_limit(given, "limit_dbfs_bone"),)
-        elif "limit_dbfs_bone" in given:
-            raise SettingsError(f"limit_dbfs_bone is given without the pins {BONE_PINS}")
-
-    def _take_microphone(self, given: "dict[str, object]") -> None:
-        wired = [name for name in MICROPHONE_PINS if name in self.pins]
-        if wired and len(wired) < len(MICROPHONE_PINS):
-            raise SettingsError(f"pins {wired!r} are given alone, wanted are {MICROPHONE_PINS}")
-        if wired and self.pins["mic_ws"] != self.pins["mic_bck"] + 1:
-            raise SettingsError(
-                f"pin 'mic_ws' is {self.pins['mic_ws']}, wanted is the one after 'mic_bck', "
-                f"{self.pins['mic_bck'] + 1}"
-            )
-        if wired and self.output != OUTPUTS[0]:
-            raise SettingsError(f"output is {self.output!r}, with a microphone {OUTPUTS[0]!r}")
-        for key in _MICROPHONE_KEYS:
-            if key in given and not wired:
-                raise SettingsError(f"{key} is given without the pins {MICROPHONE_PINS}")
-        at_calibrator = _number(given, "microphone_dbfs", MICROPHONE_DBFS, -80.0, 0.0)
-        correction = _number(
-            given, "microphone_correction_db", 0.0, -CORRECTION_DB_MAX, CORRECTION_DB_MAX
-        )
-        self.microphone_full_scale_db_spl = CALIBRATOR_DB_SPL - at_calibrator + correction
-
-    def _check_driven(self) -> None:
         # Two outputs on one pin, and a DAC would have no clock.
         for name in OPTIONAL_PINS:
             for other, number in self.pins.items():
                 if name in self.pins and name != other and number == self.pins[name]:
                     raise SettingsError(f"pin {name!r} is {number}, and so is {other!r}")
+
+    def _has(self, pins: "tuple[str, ...]", given: "dict[str, object]", key: str) -> bool:
+        # What has these pins is there with all of them, or with none; then the setting means it.
+        wired = [name for name in pins if name in self.pins]
+        if wired and len(wired) < len(pins):
+            raise SettingsError(f"pins {wired!r} are given alone, wanted are {pins}")
+        if key in given and not wired:
+            raise SettingsError(f"{key} is given without the pins {pins}")
+        return bool(wired)
+
+    def _check_microphone(self) -> None:
+        word_select, wanted = self.pins["mic_ws"], self.pins["mic_bck"] + 1
+        if word_select != wanted:
+            raise SettingsError(
+                f"pin 'mic_ws' is {word_select}, wanted is the one after 'mic_bck', {wanted}"
+            )
+        if self.output != OUTPUTS[0]:
+            raise SettingsError(f"output is {self.output!r}, with a microphone {OUTPUTS[0]!r}")
 
 
 def load_or_silent(path: str = FILE) -> Settings:
@@ -160,17 +137,12 @@ def next_boot(path: str = STARTS_FILE) -> int:
     return binascii.crc32(str(starts).encode() + os.urandom(4))
 
 
-def _limit(given: "dict[str, object]", key: str) -> float:
-    return _number(given, key, None, SILENT_DBFS, 0.0)
-
-
-def _number(
-    given: "dict[str, object]", key: str, usual: "float | None", low: float, high: float
+def _dbfs(
+    given: "dict[str, object]", key: str, low: float = SILENT_DBFS, usual: "float | None" = None
 ) -> float:
     number = given.get(key, usual)
     if isinstance(number, bool) or not isinstance(number, (int, float)):
-        unit = "dBFS" if "dbfs" in key else "dB"
-        raise SettingsError(f"{key} is {number!r}, wanted is a number of {unit}")
-    if not low <= number <= high:
-        raise SettingsError(f"{key} is {number}, allowed are {low} to {high:g}")
+        raise SettingsError(f"{key} is {number!r}, wanted is a number of dBFS")
+    if not low <= number <= 0.0:
+        raise SettingsError(f"{key} is {number}, allowed are {low} to 0")
     return float(number)

@@ -49,13 +49,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         f"mic_data (default of a new board: {MICROPHONE_DBFS:g}, an ICS-43434)",
     )
     p.add_argument(
-        "--microphone-correction",
-        type=float,
-        metavar="DB",
-        help="by how much this board's microphone reads too low, by a sound level meter beside it "
-        "(default of a new board: 0)",
-    )
-    p.add_argument(
         "--pin",
         action="append",
         default=[],
@@ -72,7 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         "limit_dbfs_right": arguments.limit_right,
         "limit_dbfs_bone": arguments.limit_bone,
         "microphone_dbfs": arguments.microphone_dbfs,
-        "microphone_correction_db": arguments.microphone_correction,
         "pins": dict(_pin(word) for word in arguments.pin),
     }
     install(arguments.port, {name: each for name, each in given.items() if each is not None})

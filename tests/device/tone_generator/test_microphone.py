@@ -158,8 +158,8 @@ def test_a_microphone_that_is_overdriven_says_so() -> None:
     assert ping(bench) == (math.inf,) * len(ROOM_BANDS_HZ)
 
 
-def test_the_level_goes_by_the_microphone_and_the_boards_own_correction() -> None:
-    bench, _ = with_microphone(microphone_dbfs=-36, microphone_correction_db=1.5)
+def test_the_level_goes_by_what_the_microphone_gives_at_94_db_spl() -> None:
+    bench, _ = with_microphone(microphone_dbfs=-37.5)
     wait(bench, 400)
     assert ping(bench)[AT_TONE] == pytest.approx(ROOM_DB_SPL + 11.5, abs=0.5)
 
