@@ -17,9 +17,9 @@ from device.simulator.hand import Hand
 from device.simulator.listener import EARS, START, Ear, Listener, Noise, tone_by
 from device.simulator.operator import NOBODY, Operator
 from device.simulator.room_around import QUIET, RoomAround
+from firmware_py.link.messages import read_levels, write_levels
 from firmware_py.presenting.presenter import LISTENING
 from firmware_py.session.hearing import HearingTest
-from firmware_py.sessions.runner import CLIPPED_DB_SPL
 from firmware_py.terms import events
 from firmware_py.terms.results import SessionResult
 from firmware_py.terms.settings import Settings
@@ -168,13 +168,8 @@ class Board:
             return
         self._microphone.now_us = at_us
         self._microphone.tone_over()
-        if levels_db_spl := as_on_the_wire(self._microphone.take()):
+        if levels_db_spl := read_levels(write_levels(self._microphone.take())):
             self.tell(at_us, events.RoomHeard(levels_db_spl))
-
-
-def as_on_the_wire(levels_db_spl: tuple[float, ...]) -> tuple[float, ...]:
-    """Return levels as a host is told them: in half dB, from 0 to 127.5 dB SPL."""
-    return tuple(round(2.0 * min(max(x, 0.0), CLIPPED_DB_SPL)) / 2.0 for x in levels_db_spl)
 
 
 class Operators:

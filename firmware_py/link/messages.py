@@ -28,7 +28,7 @@ HOST_SILENCE_US = 1000000  # without a frame from the host: then a board falls s
 
 ROOM_BANDS_HZ = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
 ROOM_STEPS_PER_DB = 2
-ROOM_CLIPPED = 255  # stands for a level that is too high to be measured
+ROOM_STEPS_MAX = 255  # of what is louder, or too high to be measured, as well
 
 TEXT, HEX, CHOICE, WHOLE, DECIMAL = "text", "hex", "choice", "whole", "decimal"
 LEVELS = "levels"
@@ -48,8 +48,8 @@ class Field:
     `symbol` stands for its value on the page. `low` and `high` are of a number, or of how many
     characters a text has; None: there is no highest. `choices` are those of a choice, whose value
     is its place; of a text what is not allowed. Levels are third octaves of the room's noise, dB
-    SPL, infinite where they were too high to be measured. With a `default` it may be missing, and
-    is never written with that value. It may be at most half of the field `half_of`.
+    SPL. With a `default` it may be missing, and is never written with that value. It may be at most
+    half of the field `half_of`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Field:
             for character in text:
                 if character not in "0123456789abcdef":
                     raise FieldError(self.key)
-        return _read_levels(text) if self.kind == LEVELS else value
+        return read_levels(text) if self.kind == LEVELS else value
 
     def write(self, value: "Any") -> "str | int":
         if self.kind == CHOICE:
@@ -95,21 +95,22 @@ class Field:
         elif self.kind == DECIMAL:
             value = decimal(value)
         elif self.kind == LEVELS:
-            value = "".join([_write_level(level) for level in value])
+            value = write_levels(value)
         return value  # type: ignore[no-any-return]
 
 
-def _read_levels(text: str) -> "tuple[float, ...]":
-    steps = [int(text[at : at + 2], 16) for at in range(0, len(text), 2)]
-    clipped = float("inf")
-    return tuple([clipped if n == ROOM_CLIPPED else n / ROOM_STEPS_PER_DB for n in steps])
+def read_levels(text: str) -> "tuple[float, ...]":
+    return tuple([int(text[at : at + 2], 16) / ROOM_STEPS_PER_DB for at in range(0, len(text), 2)])
 
 
-def _write_level(level_db_spl: float) -> str:
-    highest = ROOM_CLIPPED / ROOM_STEPS_PER_DB
+def write_levels(levels_db_spl: "tuple[float, ...]") -> str:
+    return "".join([f"{_steps(level):02x}" for level in levels_db_spl])
+
+
+def _steps(level_db_spl: float) -> int:
+    steps = ROOM_STEPS_PER_DB * level_db_spl
     # What is not a number was not measured.
-    low_db = max(level_db_spl, 0.0) if level_db_spl < highest else highest
-    return f"{round(ROOM_STEPS_PER_DB * low_db):02x}"
+    return round(max(steps, 0)) if steps < ROOM_STEPS_MAX else ROOM_STEPS_MAX
 
 
 _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))

@@ -26,7 +26,6 @@ from firmware_py.terms.reasons import Code, Reasons, reason
 from firmware_py.terms.settings import SettingError, Settings
 from firmware_py.terms.words import say
 
-CLIPPED_DB_SPL: Final = 127.5  # what is louder is told as this
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
 
@@ -210,7 +209,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
 
     def _hear_room(self, levels_db_spl: tuple[float, ...]) -> None:
         if levels_db_spl:
-            self.feed(events.RoomHeard(tuple(min(x, CLIPPED_DB_SPL) for x in levels_db_spl)))
+            self.feed(events.RoomHeard(levels_db_spl))
 
     # Outputs
 
