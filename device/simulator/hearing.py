@@ -138,10 +138,8 @@ class Board:
         tone = tone_by(play.route, str(play.number), sound, noise, room_db_hl)
         press = self.listener.answer(tone)
         self._hand.tone_began(onset_us, press)
-        if self._microphone is not None:
-            self._microphone.now_us = onset_us
-            times_ms = play.on_ms, play.off_ms, play.pulses, play.rise_ms
-            self._microphone.tone_began(play.frequency_hz, -math.inf, times_ms)
+        times_ms = play.on_ms, play.off_ms, play.pulses, play.rise_ms
+        self._microphone.tone_began(onset_us, play.frequency_hz, -math.inf, times_ms)
         self._sounding = _Sounding(play, onset_us, end_us)
         self.tell(onset_us, events.ToneStarted(play.number, onset_us))
 
@@ -154,22 +152,14 @@ class Board:
         assert self._sounding is not None
         number, self._sounding = self._sounding.play.number, None
         self._hand.tone_over(str(number), at_us, cut)
-        self._tell_room(at_us)
+        self._microphone.tone_over(at_us)
+        if heard_db_spl := read_levels(write_levels(self._microphone.take())):
+            self.tell(at_us, events.RoomHeard(heard_db_spl))
         self.tell(at_us, events.ToneEnded(number, at_us, cut))
 
     def mask(self, mask: events.Mask | None, at_us: int) -> None:
         self.noise = mask
-        if self._microphone is not None:
-            self._microphone.now_us = at_us
-            self._microphone.noise_changed(masked=mask is not None)
-
-    def _tell_room(self, at_us: int) -> None:
-        if self._microphone is None:
-            return
-        self._microphone.now_us = at_us
-        self._microphone.tone_over()
-        if levels_db_spl := read_levels(write_levels(self._microphone.take())):
-            self.tell(at_us, events.RoomHeard(levels_db_spl))
+        self._microphone.noise_changed(at_us, masked=mask is not None)
 
 
 class Operators:

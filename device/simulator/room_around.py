@@ -12,7 +12,7 @@ from device.simulator.microphones import (
     SimulatedMicrophone,
     microphone_named,
 )
-from device.simulator.rooms import KINDS_WORDS, Room, room_named
+from device.simulator.rooms import KINDS_WORDS, NoisyRoom, room_named
 from firmware_py.ear.levels import level_at
 from firmware_py.session.masking import SUPRA_AURAL
 from firmware_py.session.room import noise_db_hl
@@ -35,23 +35,20 @@ ROOM_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class RoomAround:
-    """A room, and the microphone that the board has in it, if any; earphones are of a `kind`."""
+    """A room, and the microphone that the board has in it, if any; earphones are supra-aural."""
 
-    room: Room | None = None
+    room: NoisyRoom | None = None
     microphone: MicrophoneKind | None = None
-    kind: str = SUPRA_AURAL
 
     def masking_db_hl(self, route: Route, frequency_hz: float, span_us: tuple[int, int]) -> float:
         """Return the level of the tones that the mean noise of a time just masks."""
         if self.room is None:
             return -math.inf
-        noise = noise_db_hl(self.room.mean_db_spl([span_us]), self.kind, route.kind)
+        noise = noise_db_hl(self.room.mean_db_spl([span_us]), SUPRA_AURAL, route.kind)
         return level_at(frequency_hz, noise)
 
-    def placed_microphone(self) -> SimulatedMicrophone | None:
-        """Return a microphone that has heard nothing yet."""
-        if self.microphone is None:
-            return None
+    def placed_microphone(self) -> SimulatedMicrophone:
+        """Return a microphone that has heard nothing yet, and never will where there is none."""
         return SimulatedMicrophone(self.room, self.microphone)
 
 

@@ -64,7 +64,7 @@ KINDS_WORDS: Final = ", ".join(_KINDS)
 
 
 @dataclass(frozen=True)
-class Room:
+class NoisyRoom:
     """A room of a kind, whose A-weighted level is `level_dba` while nothing special happens.
 
     Of a room in which somebody speaks it is the mean over time.
@@ -73,12 +73,6 @@ class Room:
     kind: str
     level_dba: float
     seed: int
-
-    def levels_db_spl(self, at_us: int) -> tuple[float, ...]:
-        """Return the third octaves at a time of the board, at `BANDS_HZ`."""
-        shape, change = _KINDS[self.kind]
-        change_db = change(self.seed, at_us)
-        return tuple(level + change_db for level in bands_db_spl(shape, self.level_dba))
 
     def mean_db_spl(self, spans_us: Sequence[tuple[int, int]]) -> tuple[float, ...]:
         """Return the mean power over these times, which are not empty."""
@@ -94,17 +88,22 @@ def power_sum_db(*levels_db: float) -> float:
     return 10.0 * math.log10(sum(10.0 ** (level / 10.0) for level in levels_db))
 
 
-def room_named(text: str, seed: int) -> Room:
-    """Return the room of ``KIND:DBA``, such as ``bursts:40``; a `ValueError` if there is none."""
-    kind, _, number = text.partition(":")
-    low_dba, high_dba = LEVELS_DBA
+def word_and_number(text: str) -> tuple[str, float]:
+    """Return both of ``WORD:NUMBER``, and NaN where there is no number."""
+    word, _, number = text.partition(":")
     try:
-        level_dba = float(number)
+        return word, float(number)
     except ValueError:
-        level_dba = math.nan
+        return word, math.nan
+
+
+def room_named(text: str, seed: int) -> NoisyRoom:
+    """Return the room of ``KIND:DBA``, such as ``bursts:40``; a `ValueError` if there is none."""
+    kind, level_dba = word_and_number(text)
+    low_dba, high_dba = LEVELS_DBA
     if kind not in _KINDS or not low_dba <= level_dba <= high_dba:
         raise ValueError(
             f"--room is {text!r}; allowed is KIND:DBA, {KINDS_WORDS} with {low_dba:g} to "
             f"{high_dba:g} dB(A)"
         )
-    return Room(kind, level_dba, seed)
+    return NoisyRoom(kind, level_dba, seed)

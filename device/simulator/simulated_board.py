@@ -69,7 +69,7 @@ class SimulatedOutput:
         transducers: int,
         when_begun: Callable[[Ear, float, float], None],
         when_over: Callable[[bool], None],  # is told whether it was cut
-        microphone: SimulatedMicrophone | None,
+        microphone: SimulatedMicrophone,
     ) -> None:
         self.has_noise = has_noise
         self.transducers = transducers
@@ -94,8 +94,7 @@ class SimulatedOutput:
         on_ms, off_ms, pulses, _ = times_ms
         self.began_us, self.ended_us = self.now_us, None
         self.end_us = self.now_us + 1000 * (pulses * on_ms + (pulses - 1) * off_ms)
-        if self._microphone is not None:
-            self._microphone.tone_began(frequency_hz, level_dbfs, times_ms)
+        self._microphone.tone_began(self.now_us, frequency_hz, level_dbfs, times_ms)
         self._when_begun(_EARS[ear], frequency_hz, level_dbfs)
 
     def cut(self) -> None:
@@ -104,25 +103,20 @@ class SimulatedOutput:
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
         self.noise = PlayedNoise(_EARS[ear], frequency_hz, level_dbfs)
-        if self._microphone is not None:
-            self._microphone.noise_changed(masked=True)
+        self._microphone.noise_changed(self.now_us, masked=True)
 
     def unmask(self) -> None:
         self.noise = None
-        if self._microphone is not None:
-            self._microphone.noise_changed(masked=False)
+        self._microphone.noise_changed(self.now_us, masked=False)
 
     def advance(self, now_us: int) -> None:
-        self.now_us = now_us
-        if self._microphone is not None:
-            self._microphone.now_us = now_us
+        self.now_us = self._microphone.now_us = now_us
         if self.end_us is not None and now_us >= self.end_us:
             self.ended_us, self.end_us = self.end_us, None
             self._over(cut=False)
 
     def _over(self, cut: bool) -> None:
-        if self._microphone is not None:
-            self._microphone.tone_over()
+        self._microphone.tone_over(self.now_us)
         self._when_over(cut)
 
 
@@ -178,8 +172,9 @@ class SimulatedBoard:
             has_noise, transducers, self._tone_began, self._tone_over, microphone
         )
         limits_dbfs = (output_limit_dbfs,) * (2 + has_vibrator)
+        hears_room = microphone if room.microphone else None
         self.server = self.server_type(
-            self._output, limits_dbfs, boot, serial, name, host_silence_us, microphone
+            self._output, limits_dbfs, boot, serial, name, host_silence_us, hears_room
         )
 
     @property

@@ -134,11 +134,11 @@ def board_of(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Simu
         tell(remark)
     return SimulatedBoard(
         listener_of(arguments), boot=secrets.randbits(BOOT_BITS),
-        host_silence_us=round(1e6 * arguments.speed), room=room_of(arguments),
+        host_silence_us=round(1e6 * arguments.speed), room=room_around(arguments),
     )  # fmt: skip
 
 
-def room_of(arguments: argparse.Namespace) -> RoomAround:
+def room_around(arguments: argparse.Namespace) -> RoomAround:
     """Return the room with its microphone, of which an emulated board has none."""
     try:
         room = room_around_of(vars(arguments))
@@ -182,7 +182,7 @@ def check_board(arguments: argparse.Namespace) -> None:
     """Refuse a wrong option before anything is started, and put the usual speed in its place."""
     listener_of(arguments)
     faults_of(arguments)
-    room_of(arguments)
+    room_around(arguments)
     board = arguments.board
     if arguments.speed is None:
         arguments.speed = SPEED[board]

@@ -11,7 +11,7 @@ from device.simulator.faults import FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.microphones import MicrophoneKind
 from device.simulator.room_around import RoomAround
-from device.simulator.rooms import Room
+from device.simulator.rooms import NoisyRoom
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from device.tone_generator.sounding import EARPHONES
@@ -213,7 +213,7 @@ def test_what_a_board_can_do_is_forgotten_with_it() -> None:
     assert len(line.board.played) == 1
 
 
-HEARD: Final = RoomAround(Room("steady", 40.0, 1), microphone=MicrophoneKind())
+HEARD: Final = RoomAround(NoisyRoom("steady", 40.0, 1), microphone=MicrophoneKind())
 
 
 def test_a_board_with_a_microphone_tells_the_room_with_the_end_of_a_tone() -> None:
@@ -228,14 +228,6 @@ def test_a_board_with_a_microphone_tells_the_room_with_the_end_of_a_tone() -> No
     line.run(500_000)
     told = [told for told in line.notices if isinstance(told, TimeTold)][-1]
     assert told.room_db_spl == ended.room_db_spl
-
-
-def test_of_a_board_without_a_microphone_no_room_is_known() -> None:
-    line = connect(500_000, TONE)
-    assert not line.client.hears_room
-    line.run(3_000_000)
-    (ended,) = [told for told in line.notices if isinstance(told, ToneEnded)]
-    assert ended.room_db_spl == ()
 
 
 def test_a_host_that_changes_boards_knows_what_the_other_hears() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from device.simulator.microphones import MicrophoneKind
 from device.simulator.room_around import QUIET, RoomAround
-from device.simulator.rooms import Room
+from device.simulator.rooms import NoisyRoom
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
@@ -113,7 +113,7 @@ def test_a_room_that_is_told_in_the_middle_counts_from_then_on(tmp_path: Path) -
 
 
 def test_a_microphone_tells_the_room_by_itself(tmp_path: Path) -> None:
-    around = RoomAround(Room("steady", 40.0, 1), MicrophoneKind())
+    around = RoomAround(NoisyRoom("steady", 40.0, 1), MicrophoneKind())
     world = a_world(tmp_path, around)
     assert one(world, "SYST:VERS?").endswith(",hears the room")
     result = to_the_end(world)

@@ -472,7 +472,7 @@ def test_a_board_without_a_vibrator_is_not_measured(device: Devices, tmp_path: P
 
 
 def in_cushion(low_db: float) -> SimulatedBoard:
-    kind = MicrophoneKind("low", low_db, cushion_db_spl=TRUTH["left"][1000])
+    kind = MicrophoneKind(-low_db, cushion_db_spl=TRUTH["left"][1000])
     return SimulatedBoard(a_listener(lapse_rate=1.0), room=RoomAround(microphone=kind))
 
 
