@@ -31,21 +31,22 @@ SIDE_SLICES = 2
 TAIL_MS = 100
 
 # Sections of scipy.signal.butter(2, (f / 2**(1/6), f * 2**(1/6)), "bandpass", fs=rate), in 1/2**14,
-# with 1/8 for the factor of each; and the power at f that this leaves.
-_THIRD = array("i", [9957, 11201, 18829, 12082])  # f is a third of the rate
-_QUARTER = array("i", [-3472, 12665, 4083, 12674])
-_THIRD_POWER = 0.12976
-_QUARTER_POWER = 0.35728
+# with 1/8 for the factor of each; and the power at f that this leaves. f is a third of the rate, or
+# a quarter.
+_THIRD = (array("i", [9957, 11201, 18829, 12082]), 0.12976)
+_QUARTER = (array("i", [-3472, 12665, 4083, 12674]), 0.35728)
 # All-passes of a half-band filter, in 1/2**14: 59 dB from 0.313 of the rate on.
 _HALF = array("i", [1817, 6381, 12522])
 
 _FULL_SCALE_POWER = 2.0**53  # of a sine of 2**27, what is left of 32 bits
 _CLIPPED_FROM = 0x7E00000  # of these 2**27
-# Of every octave, from the highest down: which band lies at a third of its rate, and at a quarter.
-_OCTAVES = ((10, 9), (8, 7), (6, 5), (4, 3), (2, -1), (1, -1), (0, -1))
+# Of every band, from the highest down: how often the rate is halved before it, and its filter.
+_FILTERS = (
+    (0, _THIRD), (0, _QUARTER), (1, _THIRD), (1, _QUARTER), (2, _THIRD), (2, _QUARTER),
+    (3, _THIRD), (3, _QUARTER), (4, _THIRD), (5, _THIRD), (6, _THIRD),
+)  # fmt: skip
 _SUM, _SHIFT = 6, 7  # in the state of a band
 _BLOCKS = len(ROOM_BANDS_HZ)  # behind the energies of a slice
-_OVERDRIVEN = _BLOCKS + 1
 
 
 @micropython.viper
@@ -157,17 +158,18 @@ class RoomLevels:
 
     A sine of full scale is `full_scale_db_spl`. Of every quiet stretch the first and the last 0.1 s
     are kept until `take`; of a stretch between two pulses that is all. A slice is the energy of
-    every band, of how many blocks, and in how many of them the microphone was overdriven.
+    every band, infinite where the microphone was overdriven, and of how many blocks it is.
     `was_quiet`: the last block was.
     """
 
     def __init__(self, full_scale_db_spl: float) -> None:
         self._full_scale_db_spl = full_scale_db_spl
-        self._bands = [array("i", [0] * 8) for _ in ROOM_BANDS_HZ]
-        self._halves = [array("i", [0] * 5) for _ in _OCTAVES[1:]]
+        self._bands = [array("i", [0] * 8) for _ in _FILTERS]  # from the highest down
+        self._halves = [array("i", [0] * 5) for _ in range(_FILTERS[-1][0])]
         self._slices = [_empty() for _ in range(SLICES)]
         self._slot = 0  # of the slice that is being measured
-        self._blocks = self._overdriven = 0  # of it
+        self._blocks = 0  # of it
+        self._overdriven = False  # in it
         self._quiet_slices = 0  # whole ones, since it has been quiet
         self.was_quiet = False
         self._kept = _empty()
@@ -189,12 +191,12 @@ class RoomLevels:
         """Take samples of 32 bits, which are lost by that; `quiet`: no tone and noise is in it."""
         if quiet != self.was_quiet:
             if self.was_quiet and self._quiet_slices > SIDE_SLICES:
-                self._keep(self._slot - 1)
+                self._keep()
             self._close(self.was_quiet)
             self.was_quiet = quiet
             self._quiet_slices = 0
         if take_in(block, BLOCK_FRAMES) >= _CLIPPED_FROM:
-            self._overdriven += 1
+            self._overdriven = True
         self._measure(block)
         self._blocks += 1
         if self._blocks == SLICE_BLOCKS:
@@ -202,14 +204,13 @@ class RoomLevels:
             self._close(quiet and self._quiet_slices <= SIDE_SLICES)
 
     def _measure(self, block: "array[int]") -> None:
-        frames = BLOCK_FRAMES
-        for octave in range(len(_OCTAVES)):
-            third, quarter = _OCTAVES[octave]
-            if octave > 0:
-                frames = halve(block, frames, self._halves[octave - 1], _HALF)
-            measure(block, frames, self._bands[third], _THIRD)
-            if quarter >= 0:
-                measure(block, frames, self._bands[quarter], _QUARTER)
+        octave, frames = 0, BLOCK_FRAMES
+        for band in range(len(_FILTERS)):
+            at_octave, (sections, _) = _FILTERS[band]
+            if octave < at_octave:
+                frames = halve(block, frames, self._halves[octave], _HALF)
+                octave = at_octave
+            measure(block, frames, self._bands[band], sections)
 
     def _close(self, to_keep: bool) -> None:
         # Ends a slice, which may be a short one.
@@ -217,41 +218,36 @@ class RoomLevels:
             return
         ended = self._slices[self._slot % SLICES]
         ended[_BLOCKS] = self._blocks
-        ended[_OVERDRIVEN] = self._overdriven
-        for band in range(len(ROOM_BANDS_HZ)):
+        for band in range(len(_FILTERS)):
             state = self._bands[band]
-            ended[band] = state[_SUM] * math.pow(4.0, state[_SHIFT])
+            energy = state[_SUM] * math.pow(4.0, state[_SHIFT])
+            ended[band] = float("inf") if self._overdriven else energy
             state[_SUM] = state[_SHIFT] = 0
-        self._blocks = self._overdriven = 0
+        self._blocks = 0
+        self._overdriven = False
         self._slot += 1
         if to_keep:
-            self._keep(self._slot - 1)
+            self._keep()
 
-    def _keep(self, slot: int) -> None:
-        _add(self._kept, self._slices[slot % SLICES])
+    def _keep(self) -> None:
+        _add(self._kept, self._slices[(self._slot - 1) % SLICES])  # the last that ended
 
     def _levels(self, energies: "array[float]") -> "tuple[float, ...]":
         blocks = energies[_BLOCKS]
         if blocks == 0.0:
             return ()
-        if energies[_OVERDRIVEN] > 0.0:
-            return (float("inf"),) * len(ROOM_BANDS_HZ)
-        levels = [0.0] * len(ROOM_BANDS_HZ)
-        for octave in range(len(_OCTAVES)):
-            third, quarter = _OCTAVES[octave]
-            of_sine = blocks * (BLOCK_FRAMES >> octave) * _FULL_SCALE_POWER
-            levels[third] = self._level_db_spl(energies[third] / (of_sine * _THIRD_POWER))
-            if quarter >= 0:
-                levels[quarter] = self._level_db_spl(energies[quarter] / (of_sine * _QUARTER_POWER))
+        levels: list[float] = []
+        for band in range(len(_FILTERS)):
+            octave, (_, power) = _FILTERS[band]
+            of_full_scale = blocks * (BLOCK_FRAMES >> octave) * _FULL_SCALE_POWER * power
+            share = energies[band] / of_full_scale
+            level_db = 10.0 * math.log10(share) if share > 0.0 else float("-inf")
+            levels.insert(0, level_db + self._full_scale_db_spl)
         return tuple(levels)
-
-    def _level_db_spl(self, power: float) -> float:
-        level_db = 10.0 * math.log10(power) if power > 0.0 else float("-inf")
-        return level_db + self._full_scale_db_spl
 
 
 def _empty() -> "array[float]":
-    return array("f", [0.0] * (_OVERDRIVEN + 1))
+    return array("f", [0.0] * (_BLOCKS + 1))
 
 
 def _add(total: "array[float]", each: "array[float]") -> None:
