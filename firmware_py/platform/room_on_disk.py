@@ -1,7 +1,8 @@
 """How much room on the disk a test, a tuning and an update need: reckoned once, for all of them.
 
-A test is reckoned as large as its caps of tones let it become, with seals. Only presses and pauses
-without end make one larger: a session under way is ended while there is room for its result.
+A test is reckoned as large as its caps of tones let it become, with seals. Only presses, pauses
+and noise without end make one larger: a session under way is ended while there is room for its
+result.
 """
 
 from typing import TYPE_CHECKING, Final

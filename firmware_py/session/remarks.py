@@ -14,7 +14,6 @@ from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import BY_AIR, BY_BONE
 
-FLOOR_SAID_DB_HL: Final = 0.0  # a floor of the room above it is said
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
@@ -63,7 +62,7 @@ def _raised(tested: Sequence[EarTest]) -> list[Reason]:
     return [
         reason(Code.LIMIT_AT, limit_db_hl=floor_db_hl, frequency_hz=f)
         for f, floor_db_hl in floors_db_hl.items()
-        if floor_db_hl > FLOOR_SAID_DB_HL
+        if floor_db_hl > 0.0
     ]
 
 

@@ -34,8 +34,8 @@ FLOOR_ABOVE_DB: Final = 5.0  # a threshold so far above the noise is moved by 1.
 # A tone that was not heard, with noise from so far below it on, may have been hidden.
 HIDES_DB: Final = 4.0
 
-# Of what a microphone hears: the level that is exceeded for most of the time, over half a minute.
-QUIET_SHARE: Final = 0.2
+# Of what a microphone hears: the level that the quietest fifth of half a minute stays below.
+QUIET_PART: Final = 5
 HEARD_MAX: Final = 12  # tones; one takes some 2.5 s
 # Fewer may all lie in one burst, and a floor that rose does not fall; until then only what noise
 # may have hidden is asked again.
@@ -96,7 +96,7 @@ class Room:
             return
         self._heard.append(levels_db_spl)
         if len(self._heard) >= HEARD_MIN:
-            place = math.floor(QUIET_SHARE * (len(self._heard) - 1))
+            place = (len(self._heard) - 1) // QUIET_PART
             quiet = [sorted(band)[place] for band in zip(*self._heard, strict=True)]
             self._quiet_db_spl = _without_own(quiet)
             self._heard_dba = max(round(dba_of(self._quiet_db_spl)), self._heard_dba or 0)

@@ -166,6 +166,22 @@ NAMED: Final[dict[str, dict[str, str]]] = {
         "test_clear_tones_missed_are_remarked_upon_where_lapses_are_believed_of_4_percent":
             "model_checks.LAPSE_RATE_MAX",
     },
+    "tests/session/test_room.py": {
+        "test_an_office_of_40_dba_makes_so_much_noise_in_an_ear":
+            "room.AIR_LIMITS_DB_SPL room.BONE_LIMITS_DB_SPL",
+        "test_every_part_of_a_floor_counts_by_a_tenth_of_a_decibel":
+            "room.OF_LIMIT_DB_HL room.FLOOR_ABOVE_DB room.MICROPHONE_UNCERTAINTY_DB",
+        "test_noise_hides_a_tone_that_is_less_than_4_db_above_it": "room.HIDES_DB",
+        "test_a_fifth_of_the_time_may_be_quieter": "room.QUIET_PART",
+        "test_half_a_minute_is_remembered": "room.HEARD_MAX",
+        "test_a_microphone_hears_no_softer_room_than_its_own_noise":
+            "room.HEARD_MIN room.SELF_NOISE_DB_SPL",
+        "test_a_microphone_is_dead_6_db_below_its_own_noise": "room.DEAD_DB",
+        "test_an_overdriven_microphone_tells_nothing_of_the_room": "room.CLIPPED_DB_SPL",
+        "test_more_than_10_db_between_what_is_told_and_heard_is_said":
+            "room.CONTRADICTS_DB room.OWN_DBA",
+        "test_no_floor_above_35_db_hl_leaves_a_test": "room.TOO_LOUD_DB_HL",
+    },
     "tests/session/test_unsure.py": {
         "test_more_than_nine_unsure_answers_of_ten_are_said": "remarks.UNSURE_SHARE_HIGH",
     },

@@ -10,10 +10,12 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from device.simulator.rooms import power_sum_db
+from firmware_py.ear.ear import EarTest
 from firmware_py.ear.levels import Levels, level_at, no_limit
 from firmware_py.ear.mean_threshold import mean_threshold
 from firmware_py.session.hearing import HearingTest
 from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
+from firmware_py.session.remarks import remarks_on_room
 from firmware_py.session.room import (
     HEARD_MAX,
     HEARD_MIN,
@@ -94,6 +96,28 @@ def test_of_what_the_microphone_hears_the_quiet_share_counts() -> None:
     assert floors(*bursts) == floors(*steady) == pytest.approx(floors(OFFICE), abs=1.0)
 
 
+@pytest.mark.parametrize(("quiet", "loud", "is_quiet"), [(1, 4, True), (1, 5, False), (2, 4, True)])
+def test_a_fifth_of_the_time_may_be_quieter(quiet: int, loud: int, is_quiet: bool) -> None:
+    found = floors(*heard(*[0.0] * quiet, *[20.0] * loud))
+    assert (found == pytest.approx(floors(OFFICE), abs=1.0)) is is_quiet
+
+
+def told_at_500_hz(level_db_spl: float) -> events.RoomTold:
+    levels_db_spl = [*OFFICE.levels_db_spl]
+    levels_db_spl[BANDS_HZ.index(500)] = level_db_spl
+    return replace(OFFICE, levels_db_spl=tuple(levels_db_spl))
+
+
+def test_every_part_of_a_floor_counts_by_a_tenth_of_a_decibel() -> None:
+    """18 dB SPL move 0 dB HL by 2 dB, and -2.33 dB HL do; 5 dB above, and what it is off by, 1."""
+    told = [floors(told_at_500_hz(18.0 + 2.33 + each))[0] for each in (4.0, 4.2)]
+    by_microphone = [
+        floors(*[RoomHeard(told_at_500_hz(each).levels_db_spl)] * HEARD_MIN)[0]
+        for each in (60.3, 60.4)
+    ]
+    assert (told, by_microphone) == ([10.0, 11.0], [46.0, 47.0])
+
+
 def test_of_what_is_told_and_what_is_heard_the_louder_counts_and_both_are_said() -> None:
     room = Room(SUPRA_AURAL)
     room.take(OFFICE)
@@ -108,11 +132,49 @@ def test_a_microphone_hears_no_softer_room_than_its_own_noise() -> None:
     own = RoomHeard(SELF_NOISE_DB_SPL)
     assert Room(SUPRA_AURAL).floors_db_hl(BY_AIR) == {}
     room = Room(SUPRA_AURAL)
-    for _ in range(HEARD_MIN):
+    for _ in range(5):
         assert room.floors_db_hl(BY_AIR) == {}
         room.take(own)
     assert max(room.floors_db_hl(BY_AIR)[f] for f in HZ) <= 0.0
     assert room.floors_db_hl(BY_BONE)[4000] == 20.0
+
+
+@pytest.mark.parametrize(("loud", "is_quiet"), [(9, True), (10, False)])
+def test_half_a_minute_is_remembered(loud: int, is_quiet: bool) -> None:
+    found = floors(*heard(*[0.0] * 3, *[20.0] * loud))
+    assert (found == pytest.approx(floors(OFFICE), abs=1.0)) is is_quiet
+
+
+@pytest.mark.parametrize(("below_db", "fault"), [(5.9, []), (6.1, [Code.MICROPHONE_DEAD])])
+def test_a_microphone_is_dead_6_db_below_its_own_noise(below_db: float, fault: list[Code]) -> None:
+    room = Room(SUPRA_AURAL)
+    room.take(RoomHeard(tuple(max(each - below_db, 0.0) for each in SELF_NOISE_DB_SPL)))
+    assert [each.code for each in room.about] == fault
+
+
+@pytest.mark.parametrize(
+    ("told_dba", "heard_db", "said"),
+    [(40.0, 9.5, False), (40.0, 11.5, True), (50.0, 0.5, False), (51.0, 0.5, True),
+     (39.0, -40.0, False), (40.0, -40.0, True)],
+)  # fmt: skip
+def test_more_than_10_db_between_what_is_told_and_heard_is_said(
+    told_dba: float, heard_db: float, said: bool
+) -> None:
+    """A microphone hears 29 dBA of its own: what is told may be softer than that."""
+    room = Room(SUPRA_AURAL)
+    room.take(room_of(told_dba))
+    for each in heard(*[heard_db] * HEARD_MIN):
+        own = zip(each.levels_db_spl, SELF_NOISE_DB_SPL, strict=True)
+        room.take(RoomHeard(tuple(power_sum_db(*both) for both in own)))
+    assert (Code.ROOM_CONTRADICTED in [each.code for each in room.about]) is said
+
+
+def test_floors_above_normal_hearing_are_said() -> None:
+    ear = EarTest(Route("left"), Settings(ears="left"))
+    ear.levels.hear_room({500: 1.0, 1000: 0.0, 2000: -1.0}, anew=True)
+    (said,) = remarks_on_room(Room(SUPRA_AURAL), [ear])
+    assert "1 dB HL at 500 Hz" in say(said)
+    assert "1000 Hz" not in say(said)
 
 
 def test_a_dead_microphone_tells_nothing_of_the_room_and_that_is_said() -> None:
@@ -133,11 +195,12 @@ def test_what_the_microphone_tells_is_rounded_where_no_machine_differs() -> None
 
 def test_noise_hides_a_tone_that_is_less_than_4_db_above_it() -> None:
     room, levels = Room(SUPRA_AURAL), Levels(Route("left"), Settings(), no_limit)
-    tones = [Presentation(Purpose.MEASURE, 500.0, level) for level in (31.0, 33.0)]
+    tones = [Presentation(Purpose.MEASURE, 500.0, level) for level in (43.0, 44.0)]
     assert not any(map(levels.hides, tones))
-    room.take(*heard(15.0))  # 28 dB HL at 500 Hz
-    levels.hidden_db_hl = room.hidden_db_hl(BY_AIR)
-    assert [*map(levels.hides, tones)] == [True, False]
+    for level_db_spl in (59.4, 60.3):  # 39.07 and 39.97 dB HL
+        room.take(RoomHeard(told_at_500_hz(level_db_spl).levels_db_spl))
+        levels.hidden_db_hl = room.hidden_db_hl(BY_AIR)
+        assert [*map(levels.hides, tones)] == [True, False]
     room.take(RoomHeard((0.0,) * len(BANDS_HZ)))  # it died
     assert room.hidden_db_hl(BY_AIR) == {}
 
@@ -155,6 +218,11 @@ def test_a_burst_hides_no_tone_after_its_own() -> None:
 
 def test_between_two_bands_the_louder_one_counts() -> None:
     assert [level_at(f, {500: 3.0, 750: 5.0}) for f in (400.0, 500.0, 600.0, 900.0)] == [3, 3, 5, 5]
+
+
+@pytest.mark.parametrize(("floor_db_hl", "is_too_loud"), [(35.0, False), (35.5, True)])
+def test_no_floor_above_35_db_hl_leaves_a_test(floor_db_hl: float, is_too_loud: bool) -> None:
+    assert (too_loud({500: floor_db_hl}, 60.0) is not None) is is_too_loud
 
 
 @pytest.mark.parametrize(("dba", "at_hz"), [(45.0, None), (55.0, 500)])
@@ -292,6 +360,8 @@ def test_an_overdriven_microphone_tells_nothing_of_the_room() -> None:
         room.take(RoomHeard((127.5,) * len(BANDS_HZ)))
     assert (room.floors_db_hl(BY_AIR), room.hidden_db_hl(BY_AIR)) == ({}, {})
     assert [each.code for each in room.about] == [Code.MICROPHONE_CLIPPED]
+    room.take(RoomHeard((126.5,) * len(BANDS_HZ)))
+    assert room.hidden_db_hl(BY_AIR) != {}
 
 
 def test_a_booth_that_is_softer_than_the_microphone_contradicts_nothing() -> None:
