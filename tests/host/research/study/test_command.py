@@ -31,7 +31,7 @@ study -o out --audiograms bisgaard
     --unsure-half-width 3 => --unsure-half-width is of --seconds, which is not there
     --conduct brisk,clinical => --conduct is 'brisk,clinical'; allowed are brisk, clin
     --seconds --robustness => --seconds does not go with --robustness
-    --people 3 => --people is of --time-to-go, --changed, --whole, --tuning, which is
+    --people 3 => --people is of --time-to-go, --rooms, --changed, --whole, --tuning, which is
     --noise nan => --noise is nan; allowed is 0.1 to 30 dB
     --trials 0 => --trials is 0; allowed are whole numbers 1 to 1000
     --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 1000000
@@ -97,7 +97,7 @@ study --seconds --audiograms tent
     --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
     --methods quest => --methods does not go with --seconds: it runs whole tests
     --trials 20 => --trials does not go with --seconds: a whole test ends by itself
-    --profile default --seed 2 => --seed is of --time-to-go, --tuning, --figure, which
+    --profile default --seed 2 => --seed is of --time-to-go, --rooms, --tuning, --figure, which
     --retest-drift 1 => --retest-drift is of --as-published
     --robustness => --seconds does not go with --robustness
 study --profile gp-pta-2015 -o figure.svg --figure
