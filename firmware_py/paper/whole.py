@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.findings.room_noise import unknown_room
+from firmware_py.findings.room_noise import known_room, unknown_room
 from firmware_py.findings.rows import Cell, Row, band_row, row
 from firmware_py.findings.whole_band import Part, Whole, largest_of
 from firmware_py.paper.source import Source
 from firmware_py.terms.outcomes import Outcome
+from firmware_py.terms.reasons import in_nominal_db
 from firmware_py.terms.results import EarResult
 from firmware_py.terms.route import AIR, BONE, ROUTE_KINDS
 from firmware_py.terms.shown_threshold import as_shown
@@ -32,13 +33,12 @@ def whole_rows(source: Source) -> Iterator[Row]:
         return
     if source.nominal:
         yield row("whole-nominal")
-        return
-    for kind in ROUTE_KINDS:
+    for kind in () if source.nominal else ROUTE_KINDS:
         if parts := [*_largest(source, [ear for ear in ears if ear.route.kind is kind])]:
             yield row(_LARGEST[kind.transducer], parts=parts)
-    if not source.uncertainty.room_known:
-        bone = any(ear.route.by_bone for ear in ears)
-        yield row("remark", of=unknown_room(source.earphones, bone=bone))
+    if known_room(source.result) is None:
+        told = unknown_room(source.earphones, bone=any(ear.route.by_bone for ear in ears))
+        yield row("remark", of=in_nominal_db(told) if source.nominal else told)
 
 
 def _largest(source: Source, ears: list[EarResult]) -> Iterator[Row]:
