@@ -46,21 +46,22 @@ class RoomDesk:
         told = self._runner.room
         if told is None:
             return json.dumps({"room": None})
-        found = {"room": as_json(told), "floors_db_hl": self._floors()}
-        return json.dumps({**found, "too_loud": as_json(self._too_loud())})
+        floors = self._floors()
+        found = {"room": as_json(told), "floors_db_hl": floors}
+        return json.dumps({**found, "too_loud": as_json(self._too_loud(floors))})
 
     def require_quiet(self) -> None:
         """Refuse a test in too loud a room, once: who begins it again means it."""
-        told, loud = self._runner.room, self._too_loud()
+        told, loud = self._runner.room, self._too_loud(self._floors())
         if loud is None or told is self._warned_of:
             return
         self._warned_of = told
         words = f"{say(loud)}; find a quieter room, or SESS:STAR once more as it is"
         raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
 
-    def _too_loud(self) -> Reason | None:
+    def _too_loud(self, floors: dict[str, Levels]) -> Reason | None:
         familiar_db_hl = self._settings().familiar_level_db_hl
-        found = [too_loud(each, familiar_db_hl) for each in self._floors().values()]
+        found = [too_loud(each, familiar_db_hl) for each in floors.values()]
         return next(filter(None, found), None)
 
     def _floors(self) -> dict[str, Levels]:

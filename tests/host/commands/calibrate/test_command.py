@@ -471,9 +471,16 @@ def test_a_board_without_a_vibrator_is_not_measured(device: Devices, tmp_path: P
             run(tmp_path / "c.toml", technician, "--vibrator", "b71", "--serial-vibrator", "B-1")
 
 
-def in_cushion(low_db: float) -> SimulatedBoard:
+def with_microphone(
+    device: Devices, tmp_path: Path, low_db: float, answers: dict[str, list[str]] | None = None
+) -> tuple[int, Technician, SimulatedBoard]:
+    """Calibrate with a microphone in the cushion that reads so much too low."""
     kind = MicrophoneKind(-low_db, cushion_db_spl=TRUTH["left"][1000])
-    return SimulatedBoard(a_listener(lapse_rate=1.0), room=RoomAround(microphone=kind))
+    board = SimulatedBoard(a_listener(lapse_rate=1.0), room=RoomAround(microphone=kind))
+    with device(tmp_path / "data") as bench:
+        bench.world.board = board
+        technician = Technician(bench, answers)
+        return run(tmp_path / "c.toml", technician), technician, board
 
 
 @pytest.mark.parametrize("low_db", [0.0, 5.0, -5.0])
@@ -481,13 +488,11 @@ def test_a_microphone_that_reads_a_known_tone_is_told(
     device: Devices, tmp_path: Path, low_db: float
 ) -> None:
     """70 dB HL at 1 kHz are 77 dB SPL with a TDH39."""
-    with device(tmp_path / "data") as bench:
-        bench.world.board = in_cushion(low_db)
-        technician = Technician(bench)
-        assert run(tmp_path / "c.toml", technician) == 0
-        played = bench.world.board.played[-1]
+    status, technician, board = with_microphone(device, tmp_path, low_db)
+    assert status == 0
     (told,) = [line for line in technician.said if line.startswith("the board's microphone")]
     assert told == f"the board's microphone reads {77.0 - low_db:.1f} dB SPL of 77.0"
+    played = board.played[-1]
     assert (played.ear, played.frequency_hz) == ("left", 1000.0)
 
 
@@ -495,10 +500,9 @@ def test_a_microphone_that_reads_a_known_tone_is_told(
 def test_a_microphone_that_reads_a_known_tone_wrong_is_refused(
     device: Devices, tmp_path: Path, low_db: float
 ) -> None:
-    with device(tmp_path / "data") as bench:
-        bench.world.board = in_cushion(low_db)
-        technician = Technician(bench, {"microphone into the cushion": ["", "quit"]})
-        assert run(tmp_path / "c.toml", technician) == 1
+    answers = {"microphone into the cushion": ["", "quit"]}
+    status, technician, _ = with_microphone(device, tmp_path, low_db, answers)
+    assert status == 1
     assert (
         f"cannot be right: the board's microphone reads {77.0 - low_db:.1f} dB SPL of 77.0; "
         "allowed is 6 dB off; again"
@@ -509,9 +513,8 @@ def test_a_microphone_that_reads_a_known_tone_wrong_is_refused(
 def test_earphones_are_calibrated_without_a_microphone_that_is_broken(
     device: Devices, tmp_path: Path
 ) -> None:
-    with device(tmp_path / "data") as bench:
-        bench.world.board = in_cushion(20.0)
-        technician = Technician(bench, {"microphone into the cushion": ["", "skip"]})
-        assert run(tmp_path / "c.toml", technician) == 0
+    answers = {"microphone into the cushion": ["", "skip"]}
+    status, technician, _ = with_microphone(device, tmp_path, 20.0, answers)
+    assert status == 0
     assert "the board's microphone was not checked" in technician.said
     check_sensitivity(read_calibration(tmp_path / "c.toml"), *EARS)
