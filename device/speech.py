@@ -11,6 +11,7 @@ CONVERSATION_DB_SPL: Final = 65.0
 SOFT_DB_SPL: Final = 50.0
 LOUD_DB_SPL: Final = 80.0
 SPEECH_LEVELS_DB_SPL: Final = (SOFT_DB_SPL, CONVERSATION_DB_SPL, LOUD_DB_SPL)
+PEAKS_DB: Final = 12.0  # of speech, above its long-term level in a band
 
 # The long-term average spectrum of speech at 70 dB SPL, men and women together: one-third-octave
 # levels in dB SPL (Byrne et al., J. Acoust. Soc. Am. 96 (1994) 2108-2120).

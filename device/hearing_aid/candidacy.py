@@ -10,8 +10,15 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.for_whom import Code, EarFinding
-from device.hearing_aid.limits import SPEECH_PEAKS_DB, field_db_spl
-from device.speech import CONVERSATION_DB_SPL, SPECTRUM_DB_SPL, THIRDS_DB_SPL, THIRDS_HZ, FloatArray
+from device.hearing_aid.limits import field_db_spl
+from device.speech import (
+    CONVERSATION_DB_SPL,
+    PEAKS_DB,
+    SPECTRUM_DB_SPL,
+    THIRDS_DB_SPL,
+    THIRDS_HZ,
+    FloatArray,
+)
 
 # A threshold up to this is normal: the end of the first grade (World Report on Hearing, WHO 2021).
 NORMAL_DB_HL: Final = 20.0
@@ -69,7 +76,7 @@ def _of_speech(ear: Ear, gain_db: FloatArray) -> list[EarFinding]:
     speech_db_spl = speech_in_thirds_db_spl(frequencies_hz) + gain_db
     thresholds_db_spl = ear.draws_db_hl + field_db_spl(frequencies_hz)
     below = np.mean(thresholds_db_spl > speech_db_spl, axis=0)
-    mute = np.mean(thresholds_db_spl > speech_db_spl + SPEECH_PEAKS_DB, axis=0)
+    mute = np.mean(thresholds_db_spl > speech_db_spl + PEAKS_DB, axis=0)
     found = []
     is_bound = np.array(ear.silent, dtype=bool) | ~np.array(ear.sure, dtype=bool)
     least = np.where(is_bound, SURE, LIKELY)

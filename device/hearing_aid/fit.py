@@ -15,7 +15,7 @@ import numpy as np
 from device.hearing_aid.for_whom import EarFinding
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.whose import UNKNOWN, Whose
-from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from device.speech import CONVERSATION_DB_SPL, PEAKS_DB, FloatArray
 from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
 from firmware_py.terms.printable import show
 from firmware_py.terms.route import LEFT, RIGHT
@@ -35,10 +35,10 @@ OUTPUT_CEILING_DB_SPL: Final = 111.0
 PEAK_CEILING_DB_SPL: Final = 114.0
 TEXT_CHARACTERS: Final = 2000  # the longest name of a file, spelt out, is half of it
 
-# Where a setting has to have an effect, and most of the information of speech is.
-IMPORTANT_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
-EFFECT_SHARE_MIN: Final = 1.0 / 3.0  # of a step that is asked, has to come about
-UNMATCHED_DB: Final = 1.0  # what the level of speech may change by where it should not
+# What a step may do more or less than it says: in its own number a step, and in each of the others
+# what few would hear.
+OFF_MAX_DB: Final = 0.5
+OTHERS_OFF_MAX_DB: Final = 1.0
 
 
 class FitError(ValueError):
@@ -56,6 +56,17 @@ def _check_number(place: str, value: float, low: float, high: float, unit: str) 
         raise refusal(place, value, f"are numbers from {low:g} to {high:g} {unit}")
 
 
+def gain_max_at_db(
+    level_db_spl: float | FloatArray, gain_max_db: FloatArray, output_max_db_spl: FloatArray
+) -> FloatArray:
+    """Return the most gain of bands in which speech has this level.
+
+    The peaks of that speech stay below the most output; without gain they are as they are.
+    """
+    below_output_db = output_max_db_spl - PEAKS_DB - level_db_spl
+    return np.clip(below_output_db, 0.0, gain_max_db)
+
+
 @dataclass(frozen=True)
 class BandFit:
     """One band of one ear; a `FitError` if a value is none that an aid may get."""
@@ -63,7 +74,7 @@ class BandFit:
     center_hz: float
     # insertion gain at each of `INPUT_LEVELS_DB_SPL`; between them on a line, beyond them held
     gains_db: tuple[float, ...]
-    gain_max_db: float  # no setting asks for more: feedback, comfort
+    gain_max_db: float  # no setting asks for more at any level: feedback
     output_max_db_spl: float  # no sound in this band is louder, whatever comes in
 
     def __post_init__(self) -> None:
@@ -122,7 +133,9 @@ class EarFit:
 
     @cached_property
     def gains_max_db(self) -> FloatArray:
-        return np.array([band.gain_max_db for band in self.bands])
+        """Return the most that each gain of the table may be, (m, k)."""
+        limits = np.array([(band.gain_max_db, band.output_max_db_spl) for band in self.bands])
+        return gain_max_at_db(self.table.levels_db_spl, limits[:, :1], limits[:, 1:])
 
     @cached_property
     def limited_from_db_spl(self) -> FloatArray:
@@ -157,7 +170,7 @@ class EarFit:
         return self.table.at_speech_db(speech_db_spl)
 
     def tune(self, setting: Setting) -> Self:
-        """Return the ear with a setting; its gains are held to 0 and to `gain_max_db`."""
+        """Return the ear with a setting; its gains are held to 0 and to `gains_max_db`."""
         gains_db = self.table.tuned_db(setting, self.gains_max_db)
         bands = tuple(
             replace(band, gains_db=tuple(map(float, row)))
@@ -223,11 +236,9 @@ class Fit:
     def ranges_db(self) -> dict[str, tuple[float, float]]:
         """Return how far each number of a setting may go, of those by themselves.
 
-        From 0 a number goes on in `STEP_DB` up to its limit, or until one of these is no longer
-        so: of what the last step asks at `IMPORTANT_HZ`, for speech at 50, 65 and 80 dB SPL, at
-        least a third comes about within the limits of the fit; and the level of conversational
-        speech, which but for `overall_db` should not change, changes by at most `UNMATCHED_DB` in
-        each ear.
+        From 0 a number goes on in `STEP_DB` up to its limit, or as long as in each ear what comes
+        out is what the setting says, within `OFF_MAX_DB`, and in the other numbers within
+        `OTHERS_OFF_MAX_DB`.
         """
         return {
             dimension.name: (
@@ -247,46 +258,22 @@ class Fit:
     def _reach_db(self, name: str, step_db: float, limit_db: float) -> float:
         """Return how far a number goes in the direction of a step, not below 0."""
         steps = int(limit_db / STEP_DB)
-        before = self._effects(PRESCRIPTION)
         for count in range(1, steps + 1):
-            after = self._effects(replace(PRESCRIPTION, **{name: count * step_db}))
-            if not self._moves(before, after, may_be_louder=name == "overall_db"):
+            setting = replace(PRESCRIPTION, **{name: count * step_db})
+            if not self._comes_out(setting):
                 return (count - 1) * STEP_DB
-            before = after
         return steps * STEP_DB
 
-    def _effects(self, setting: Setting) -> list[tuple[FloatArray, FloatArray]]:
-        """Return, for each ear, what a setting asks of the gains, and the gains that it gets."""
-        tables = [(ear.table, ear.gains_max_db) for ear in self.ears]
-        return [(t.change_db(setting), t.tuned_db(setting, most_db)) for t, most_db in tables]
+    def _comes_out(self, setting: Setting) -> bool:
+        asked_db = np.array(setting.values_db())
+        off_max_db = np.where(asked_db == 0.0, OTHERS_OFF_MAX_DB, OFF_MAX_DB)
+        return all(np.all(np.abs(o - asked_db) < off_max_db) for o in self.comes_out_db(setting))
 
-    def _moves(
-        self,
-        before: list[tuple[FloatArray, FloatArray]],
-        after: list[tuple[FloatArray, FloatArray]],
-        may_be_louder: bool,
-    ) -> bool:
-        """Return whether the step between two effects does enough, and no more."""
-        asked = had = 0.0
-        for ear, (asked_before, had_before), (asked_after, had_after) in zip(
-            self.ears, before, after, strict=True
-        ):
-            table = ear.table
-            moved_db = table.speech_output_db_a(had_after) - table.speech_output_db_a()
-            if not may_be_louder and abs(moved_db) > UNMATCHED_DB:
-                return False
-            asked += _size_db(table, asked_after - asked_before)
-            had += _size_db(table, had_after - had_before)
-        return had >= EFFECT_SHARE_MIN * asked
-
-
-def _size_db(table: GainTable, change_db: FloatArray) -> float:
-    """Return how large a change is at `IMPORTANT_HZ`, for speech at three levels, in all."""
-    x, centers = np.log2(IMPORTANT_HZ), np.log2(table.center_hz)
-    return sum(
-        float(np.sum(np.abs(np.interp(x, centers, table.at_speech_db(level, change_db)))))
-        for level in SPEECH_LEVELS_DB_SPL
-    )
+    def comes_out_db(self, setting: Setting) -> list[FloatArray]:
+        """Return what comes out of a setting in each ear, as the numbers of a setting, (4,)."""
+        return [
+            ear.table.numbers_db(ear.table.tuned_db(setting, ear.gains_max_db)) for ear in self.ears
+        ]
 
 
 def check_same_limits(fit: Fit, other: Fit) -> None:

@@ -3,8 +3,8 @@
 The most that comes out is the level that one ear in ten finds uncomfortable whose threshold is the
 same, and never more than an aid sold over the counter may give. Beside a band of which little may
 come out it is less, since no aid tells them apart (`band_limits.py`). The most gain is what does
-not whistle, and what keeps the peaks of conversational speech below that level. All of them come
-from other people: they are to be verified on the ear.
+not whistle, and at each level of speech what keeps its peaks below the most that comes out. All of
+them come from other people: they are to be verified on the ear.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from device.calibration.retspl import TABLES
 from device.hearing_aid.band_limits import hold_by_neighbours
-from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL
-from device.speech import FloatArray, speech_in_bands
+from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, gain_max_at_db
+from device.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
 
 # From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
 # frequency of `MEASURED_HZ`, a column a threshold of `KNOTS_DB_HL`. Learned on 26 November
@@ -44,9 +44,6 @@ FIELD_HZ: Final = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
 FIELD_DB_SPL: Final = (22.1, 11.4, 4.4, 2.4, 2.4, 2.4, -1.3, -5.8, -5.4, 4.3, 12.6)
 # 0 dB HL of an insert earphone on the 2-cm³ coupler on which the output of aids is measured.
 COUPLER: Final = TABLES["er3a"]
-
-# The peaks of speech, beside its long-term level in a band.
-SPEECH_PEAKS_DB: Final = 12.0
 
 CLOSED: Final = "closed"
 OPEN: Final = "open"
@@ -75,13 +72,11 @@ class Limits:
 
     discomfort_db_spl: FloatArray  # where one ear in ten is uncomfortable, in the field
     output_max_db_spl: FloatArray
-    feedback_db: FloatArray  # the most gain that does not whistle
-    gain_max_db: FloatArray  # of all reasons
-    # whether the most that comes out is the ceiling, or less than that for a band beside it, and
-    # whether it is what limits the gain
+    feedback_db: FloatArray  # the most gain that does not whistle, whatever the level
+    speech_db_spl: FloatArray  # level of conversational speech in the band, (m,)
+    # whether the most that comes out is the ceiling, or less than that for a band beside it
     at_ceiling: npt.NDArray[np.bool_]
     by_neighbour: npt.NDArray[np.bool_]
-    gain_by_output: npt.NDArray[np.bool_]
 
     def why_output(self, k: int) -> Reason:
         """Return why no more comes out of a band of one ear."""
@@ -89,9 +84,15 @@ class Limits:
             return Reason.NEIGHBOUR
         return Reason.CEILING if self.at_ceiling[k] else Reason.DISCOMFORT
 
-    def why_gain(self, k: int) -> Reason:
+    def gain_max_db(self, speech_db_spl: float = CONVERSATION_DB_SPL) -> FloatArray:
+        """Return the most gain for speech of a level over all bands, of all reasons."""
+        levels = self.speech_db_spl + speech_db_spl - CONVERSATION_DB_SPL
+        return gain_max_at_db(levels, self.feedback_db, self.output_max_db_spl)
+
+    def why_gain(self, k: int, speech_db_spl: float = CONVERSATION_DB_SPL) -> Reason:
         """Return why a band of one ear has no more gain: its peaks of speech, or feedback."""
-        return self.why_output(k) if self.gain_by_output[k] else Reason.FEEDBACK
+        by_output = self.gain_max_db(speech_db_spl)[k] < self.feedback_db[k]
+        return self.why_output(k) if by_output else Reason.FEEDBACK
 
 
 def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED) -> Limits:
@@ -109,12 +110,10 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     feedback_db: FloatArray = np.interp(
         np.log2(center_hz), np.log2(FEEDBACK_HZ), FEEDBACK_DB[coupling]
     )
-    comfort_db = output_max_db_spl - (speech_in_bands(center_hz) + SPEECH_PEAKS_DB)
-    gain_max_db: FloatArray = np.maximum(np.minimum(feedback_db, comfort_db), 0.0)
     return Limits(
-        discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1),
+        discomfort_db_spl, output_max_db_spl, feedback_db.round(1), speech_in_bands(center_hz),
         at_ceiling=(discomfort_db_spl > ceiling_db_spl) & ~by_neighbour,
-        by_neighbour=by_neighbour, gain_by_output=comfort_db < feedback_db,
+        by_neighbour=by_neighbour,
     )  # fmt: skip
 
 

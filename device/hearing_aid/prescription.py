@@ -2,29 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 import numpy as np
 
 from device.hearing_aid.fit import (
-    IMPORTANT_HZ,
     INPUT_LEVELS_DB_SPL,
     PEAK_CEILING_DB_SPL,
     BandFit,
     EarFit,
     Fit,
+    gain_max_at_db,
 )
-from device.hearing_aid.limits import CLOSED, SPEECH_PEAKS_DB, Limits, limits
+from device.hearing_aid.limits import CLOSED, Limits, limits
 from device.hearing_aid.rules import NAL_R, insertion_gain
-from device.hearing_aid.shapes import GainTable
-from device.speech import (
-    CONVERSATION_DB_SPL,
-    LOUD_DB_SPL,
-    SPEECH_LEVELS_DB_SPL,
-    FloatArray,
-    speech_in_bands,
-)
-from firmware_py.comparisons.space import DIMENSIONS
+from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, PEAKS_DB, FloatArray, speech_in_bands
 
 SINE_PEAK_DB: Final = 3.0  # of the peak of a sine above its RMS
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee
@@ -44,15 +36,14 @@ class Compression:
     which speech loses its shape. This is a plain default to start a fitting from, not a published
     nonlinear rule.
 
-    What a rule adds for an air-bone gap is the same at every level, as much as there is room for
-    with conversational speech: a conductive loss takes as much from loud sounds as from soft ones,
-    and brings no recruitment.
+    What a rule adds for an air-bone gap is the same at every level: a conductive loss takes as much
+    from loud sounds as from soft ones, and brings no recruitment. No limit is in it.
     """
 
     # of the bands, which meet halfway on log frequency; the first and the last have no end, (m,)
     center_hz: FloatArray
     speech_db_spl: FloatArray  # level of conversational speech in the band, (m,)
-    gain_db: FloatArray  # there, without a limit and without `linear_db`
+    gain_db: FloatArray  # there, without `linear_db`
     linear_db: FloatArray  # more gain, at every level
     ratio: FloatArray  # change of the input for 1 dB of the output, above the knee
     knee_db_spl: FloatArray  # level in the band from which it compresses
@@ -62,22 +53,6 @@ class Compression:
         above_db = np.maximum(level_db_spl, self.knee_db_spl) - self.speech_db_spl
         falling_db = np.maximum(self.gain_db - (1.0 - 1.0 / self.ratio) * above_db, 0.0)
         return falling_db + self.linear_db
-
-    def table_db(self, levels_db_spl: Sequence[float]) -> FloatArray:
-        return np.stack([self.gain_at(level) for level in levels_db_spl], axis=-1)
-
-    def hold_to(self, gain_max_db: FloatArray) -> Self:
-        """Return it with no gain above this of each band: it compresses from a higher level on.
-
-        What is not compressed becomes less where it would bring conversational speech above that.
-        """
-        slope = 1.0 - 1.0 / self.ratio
-        linear_db = np.clip(gain_max_db - self.gain_db, 0.0, self.linear_db)
-        over_db = self.gain_db - (gain_max_db - linear_db)
-        # a gain of 0 does not fall, and is below any limit
-        meets_db = np.divide(over_db, slope, out=np.full_like(slope, -np.inf), where=slope > 0.0)
-        knee_db_spl = np.maximum(self.knee_db_spl, self.speech_db_spl + meets_db)
-        return replace(self, linear_db=linear_db, knee_db_spl=knee_db_spl)
 
 
 def compression(
@@ -116,11 +91,34 @@ class Prescribed:
 
     target_db: FloatArray  # the rule's gain for conversational speech, before any limit
     for_gap_db: FloatArray  # so much of that is for an air-bone gap
-    compression: Compression  # within the limits of the gain
+    compression: Compression  # before any limit
     limits: Limits
 
+    def gain_at(self, level_db_spl: float | FloatArray) -> FloatArray:
+        """Return the gain of each band within the limits, where the input has this level in it."""
+        within = self.limits
+        most_db = gain_max_at_db(level_db_spl, within.feedback_db, within.output_max_db_spl)
+        return np.minimum(self.compression.gain_at(level_db_spl), most_db)
+
     def table_db(self) -> FloatArray:
-        return self.compression.table_db(INPUT_LEVELS_DB_SPL)
+        return np.stack([self.gain_at(level) for level in INPUT_LEVELS_DB_SPL], axis=-1)
+
+    def taken_db(self, speech_db_spl: float) -> FloatArray:
+        """Return how much gain the limits take for speech of this level over all bands."""
+        free, levels = self.compression, self.limits.speech_db_spl
+        levels = levels + speech_db_spl - CONVERSATION_DB_SPL
+        return free.gain_at(levels) - self.gain_at(levels)
+
+    @property
+    def knee_db_spl(self) -> FloatArray:
+        """Return from which level in a band on its gain falls: by compression, or for a limit."""
+        free, within = self.compression, self.limits
+        most_db = self.gain_at(0.0)
+        slope = 1.0 - 1.0 / free.ratio
+        over_db = free.gain_db + free.linear_db - most_db
+        line_db = np.divide(over_db, slope, out=np.full_like(over_db, -np.inf), where=slope > 0.0)
+        by_rule = np.maximum(free.knee_db_spl, free.speech_db_spl + line_db)
+        return np.minimum(by_rule, within.output_max_db_spl - PEAKS_DB - most_db)
 
     def linear_gain_max_db(self, output_max_db_spl: FloatArray) -> FloatArray:
         """Return the most gain that may be the same for all levels, (..., m); it may be below 0.
@@ -128,7 +126,7 @@ class Prescribed:
         With more, the peaks of loud speech would be above these levels.
         """
         loud_db_spl = self.compression.speech_db_spl + LOUD_DB_SPL - CONVERSATION_DB_SPL
-        return output_max_db_spl - loud_db_spl - SPEECH_PEAKS_DB
+        return output_max_db_spl - loud_db_spl - PEAKS_DB
 
 
 def fit_of_thresholds(
@@ -184,12 +182,11 @@ def prescribe(
         target_db = insertion_gain(rule, center_hz, thresholds_db_hl, gaps_db)
     within = limits(center_hz, thresholds_db_hl, coupling)
     compressed = compression(center_hz, without_db, target_db - without_db)
-    held = compressed.hold_to(within.gain_max_db)
-    return Prescribed(target_db, target_db - without_db, held, within)
+    return Prescribed(target_db, target_db - without_db, compressed, within)
 
 
 def fitted_ear(ear: str, found: Prescribed) -> EarFit:
-    gains_db, most_db = np.round(found.table_db(), 2), found.limits.gain_max_db
+    gains_db, most_db = np.round(found.table_db(), 2), found.limits.feedback_db
     outputs_db_spl = found.limits.output_max_db_spl
     bands = tuple(
         BandFit(
@@ -207,31 +204,8 @@ def fitted_ear(ear: str, found: Prescribed) -> EarFit:
 def uncertainty_db(fit: Fit, tables_db: Mapping[str, FloatArray]) -> tuple[float, ...]:
     """Return how unsure the four numbers of a setting are, from gains that may be the right ones.
 
-    Each table, of (n, m, k) of each ear of the fit, is described as well as the four shapes can at
-    `IMPORTANT_HZ` for speech at three levels, by a setting of the fit; of those it is the SD.
+    Of each table, (n, m, k) of each ear of the fit, it is what comes out of it, as numbers of a
+    setting; of the mean of both ears it is the SD.
     """
-    shapes, differences = [], []
-    for ear in fit.ears:
-        table = ear.table
-        shapes.append(_at_important(table, table.matched_shapes()))
-        differences.append(_at_important(table, tables_db[ear.ear] - table.gains_db))
-    columns, rows = np.concatenate(shapes, axis=1), np.concatenate(differences, axis=1)
-    settings_db = np.linalg.lstsq(columns.T, rows.T, rcond=None)[0]
-    assert len(settings_db) == len(DIMENSIONS)
-    return tuple(round(float(sd_db), 2) for sd_db in settings_db.std(axis=1))
-
-
-def _at_important(table: GainTable, gains_db: FloatArray) -> FloatArray:
-    """Return gains at `IMPORTANT_HZ` for speech at three levels, (n, 12), of (n, m, k)."""
-    wanted = np.log2(IMPORTANT_HZ)
-    centers = np.log2(table.center_hz)
-    right = np.clip(np.searchsorted(centers, wanted), 1, max(len(centers) - 1, 1))
-    left = right - 1
-    right = np.minimum(right, len(centers) - 1)
-    span = np.where(right > left, centers[right] - centers[left], 1.0)
-    share = np.clip((wanted - centers[left]) / span, 0.0, 1.0)
-    rows = []
-    for level in SPEECH_LEVELS_DB_SPL:
-        at_speech = table.at_speech_db(level, gains_db)
-        rows.append((1.0 - share) * at_speech[..., left] + share * at_speech[..., right])
-    return np.concatenate(rows, axis=-1)
+    settings_db = np.mean([ear.table.numbers_db(tables_db[ear.ear]) for ear in fit.ears], axis=0)
+    return tuple(round(float(sd_db), 2) for sd_db in settings_db.std(axis=0))

@@ -1,10 +1,15 @@
 """How the four numbers of a setting change the gains of one ear.
 
-In each band, at an input level L in it, a setting asks for overall + tilt t(f) + mid m(f) +
-soft c(L) more, and for an offset for all bands and levels. The offset takes back what tilt, mid and
-soft do to the level of conversational speech at the output, A-weighted and over all bands, so that
-`overall_db` alone makes such speech louder. The gains are then held to 0 and to the most that a
-band may have. These shapes are this project's, made after what fitting software offers.
+Each number is what comes out, within the limits (`numbers_db`): how much louder conversational
+speech is, A-weighted and over all bands; how much more its gain at 4 kHz rose than at 500 Hz; how
+much that at 1.5 kHz rose above the mean of these two; and how much more the gain for soft speech
+rose, twice the difference to that for conversational speech. So the first three are seen at 65 dB
+SPL, and `overall_db` alone makes such speech louder.
+
+To bring that about, in each band at an input level L in it, amounts o, t, m and s of four shapes
+are added: o + t t(f) + m m(f) + s c(L), and the gains are then held to 0 and to the most that each
+may be. The amounts are corrected until what comes out is what was asked. These shapes are this
+project's, made after what fitting software offers.
 """
 
 from dataclasses import dataclass
@@ -23,8 +28,15 @@ MID_HZ: Final = 1500.0
 MID_OCTAVES: Final = 1.5  # to either side, where nothing of it is left
 # The level rises by this from the whole of c(L) to nothing of it.
 SOFT_SPAN_DB: Final = LOUD_DB_SPL - SOFT_DB_SPL
-# Above 5 speech loses its shape; so much of `soft_db` as would lead there is left out.
+# Above 5 speech loses its shape; so much gain for soft sounds as would lead there is left out.
 RATIO_MAX: Final = 5.0
+
+# Where a setting has to have an effect, and most of the information of speech is.
+IMPORTANT_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
+NUMBERS_HZ: Final = (TILT_FROM_HZ, MID_HZ, TILT_TO_HZ)
+ROUNDS: Final = 20  # of corrections
+ENOUGH_DB: Final = 0.02  # gains are in hundredths
+CORRECTION_MAX_DB: Final = 12.0  # the loudness of the middle bands is nearly that of all
 
 
 def soft_of(above_speech_db: FloatArray) -> FloatArray:
@@ -60,42 +72,45 @@ class GainTable:
         below: FloatArray = (1.0 - share) * gains[..., bands, right - 1]
         return below + share * gains[..., bands, right]
 
-    def speech_output_db_a(self, gains_db: FloatArray | None = None) -> float:
-        """Return the A-weighted level of conversational speech at the output, with these gains."""
-        return self._output_db_a(self.at_speech_db(gains_db=gains_db))
+    def _output_db_a(self, at_speech_db: FloatArray) -> FloatArray:
+        """Return the A-weighted level of conversational speech with gains, (..., m), at it."""
+        power = np.sum(10.0 ** (0.1 * (self._speech_db_a + at_speech_db)), axis=-1)
+        return np.asarray(10.0 * np.log10(power))
 
-    def change_db(self, setting: Setting) -> FloatArray:
-        """Return what a setting asks of the gains, before any limit, (m, k)."""
-        over_frequency = setting.tilt_db * self._tilt + setting.mid_db * self._mid
-        at_speech_db = self.at_speech_db()
-        offset_db = self._output_db_a(at_speech_db) - self._output_db_a(
-            at_speech_db + over_frequency
-        )
-        of_bands_db = setting.overall_db + offset_db + over_frequency
-        soft_db = np.minimum(setting.soft_db, self._soft_room_db)
-        return of_bands_db[:, np.newaxis] + soft_db * soft_of(self._above_speech_db)
+    def numbers_db(self, gains_db: FloatArray) -> FloatArray:
+        """Return the setting that other gains, (..., m, k), come to, (..., 4)."""
+        own_db, own_soft_db, own_output_db_a = self._own
+        at_speech_db = self.at_speech_db(gains_db=gains_db)
+        louder_db = self._output_db_a(at_speech_db) - own_output_db_a
+        middle_db = at_speech_db - own_db
+        soft_db = self.at_speech_db(SOFT_DB_SPL, gains_db) - own_soft_db
+        low_db, mid_db, high_db = np.moveaxis(middle_db @ self._at_numbers, -1, 0)
+        more_db = (soft_db - middle_db) @ self._at_important
+        return np.stack(
+            (louder_db, high_db - low_db, mid_db - 0.5 * (low_db + high_db),
+             2.0 * more_db.mean(axis=-1)), axis=-1,
+        )  # fmt: skip
 
     def tuned_db(self, setting: Setting, gains_max_db: FloatArray) -> FloatArray:
-        """Return the gains with a setting, held to 0 and to the most of each band, (m, k)."""
-        asked_db = np.round(self.gains_db + self.change_db(setting), 2)
-        return np.clip(asked_db, 0.0, gains_max_db[:, np.newaxis])
+        """Return the gains with a setting, held to 0 and to the most of each, (m, k).
 
-    def matched_shapes(self) -> FloatArray:
-        """Return what 1 dB of each number of a setting adds to the gains, (4, m, k).
-
-        With the offset that keeps the level of speech, for a small change and without limits.
+        Where the limits do not let all of it come out, it is as near as `ROUNDS` corrections come.
         """
-        power = 10.0 ** (0.1 * (self._speech_db_a + self.at_speech_db()))
-        weights = power / power.sum()
-        over_frequency = np.stack((self._tilt, self._mid))
-        matched = over_frequency - (over_frequency @ weights)[:, np.newaxis]
-        flat = np.broadcast_to(matched[..., np.newaxis], (2, *self.gains_db.shape))
-        every = np.ones_like(self.gains_db)
-        return np.concatenate(([every], flat, [soft_of(self._above_speech_db)]))
-
-    def _output_db_a(self, at_speech_db: FloatArray) -> float:
-        power = np.sum(10.0 ** (0.1 * (self._speech_db_a + at_speech_db)))
-        return float(10.0 * np.log10(power))
+        asked_db = np.array(setting.values_db())
+        amounts_db = asked_db
+        for _ in range(ROUNDS):
+            overall_db, tilt_db, mid_db, soft_db = amounts_db
+            of_bands_db = overall_db + tilt_db * self._tilt + mid_db * self._mid
+            of_levels_db = soft_db * soft_of(self._above_speech_db)
+            shaped_db = self.gains_db + of_bands_db[:, np.newaxis] + of_levels_db
+            found = np.clip(np.round(self._flattened(shaped_db), 2), 0.0, gains_max_db)
+            off_db = asked_db - self.numbers_db(found)
+            if np.abs(off_db).max() < ENOUGH_DB:
+                break
+            amounts_db = asked_db + np.clip(
+                amounts_db + off_db - asked_db, -CORRECTION_MAX_DB, CORRECTION_MAX_DB
+            )
+        return found
 
     @cached_property
     def _speech_db_spl(self) -> FloatArray:
@@ -122,14 +137,31 @@ class GainTable:
         return 0.5 + 0.5 * np.cos(np.pi * octaves / MID_OCTAVES)
 
     @cached_property
-    def _soft_room_db(self) -> FloatArray:
-        """How much of `soft_db` a band bears until its ratio is `RATIO_MAX`, (m, 1).
+    def _own(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The gains for conversational and soft speech, and the level of the former, dB(A)."""
+        at_speech_db = self.at_speech_db()
+        return at_speech_db, self.at_speech_db(SOFT_DB_SPL), self._output_db_a(at_speech_db)
 
-        c(L) is 0 at conversational speech: what is left out changes no gain there.
-        """
-        falling = -np.diff(self.gains_db, axis=1) / np.diff(self.levels_db_spl)
-        compressing = np.abs(self._above_speech_db) < 0.5 * SOFT_SPAN_DB
-        between = compressing[:, 1:] | compressing[:, :-1]
-        steepest = np.max(np.where(between, falling, 0.0), axis=1, keepdims=True)
-        room_db: FloatArray = np.maximum(1.0 - 1.0 / RATIO_MAX - steepest, 0.0) * SOFT_SPAN_DB
-        return room_db
+    @cached_property
+    def _at_numbers(self) -> FloatArray:
+        return self._weights(NUMBERS_HZ)
+
+    @cached_property
+    def _at_important(self) -> FloatArray:
+        return self._weights(IMPORTANT_HZ)
+
+    def _weights(self, frequencies_hz: tuple[float, ...]) -> FloatArray:
+        """Return how much each band counts at frequencies, (m, n), on lines over log frequency."""
+        known = np.log2(self.center_hz)
+        return np.stack(
+            [np.interp(np.log2(frequencies_hz), known, row) for row in np.eye(len(known))]
+        )
+
+    def _flattened(self, gains_db: FloatArray) -> FloatArray:
+        """Return gains, (m, k), less where they fall more than by `RATIO_MAX` and in the table."""
+        steps_db = np.diff(self.levels_db_spl)
+        falls_db = np.maximum((1.0 - 1.0 / RATIO_MAX) * steps_db, -np.diff(self.gains_db, axis=1))
+        allowed_db = np.cumsum(np.pad(falls_db, ((0, 0), (1, 0))), axis=1)
+        above = gains_db + allowed_db
+        flattened: FloatArray = np.minimum.accumulate(above[:, ::-1], axis=1)[:, ::-1] - allowed_db
+        return flattened

@@ -169,7 +169,7 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
             level: _band(table.at_speech_db(level), table.at_speech_db(level, tables_db))
             for level in SPEECH_LEVELS_DB_SPL
         },
-        knee_db_spl=_band(point.compression.knee_db_spl, drawn.compression.knee_db_spl),
+        knee_db_spl=_band(point.knee_db_spl, drawn.knee_db_spl),
         ratio=_band(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),

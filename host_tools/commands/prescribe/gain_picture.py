@@ -143,7 +143,8 @@ def _curves(axes: "Axes", fitted: EarFit, colour: str) -> None:
         width = 1.5 if level_db_spl == CONVERSATION_DB_SPL else 1.0
         gains_db = fitted.gain_of_speech_db(level_db_spl)
         axes.plot(x, gains_db, color=colour, linestyle=dashes, linewidth=width)
-    axes.plot(x, fitted.gains_max_db, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
+    most_db = fitted.table.at_speech_db(gains_db=fitted.gains_max_db)
+    axes.plot(x, most_db, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
 
 
 def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:

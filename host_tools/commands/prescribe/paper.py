@@ -124,6 +124,7 @@ class Sheet:
         first: list[Line] = [
             (row("row-gain"), _gains(ear)),
             (row("row-band"), _bands(ear.gain_at_db[CONVERSATION_DB_SPL])),
+            *_other_levels(ear),
             _levels(ear),
         ]
         if self.tuned:
@@ -134,7 +135,7 @@ class Sheet:
                 (row("row-tuned"), tuned),
                 (row("prescribed-of"), _gains(ear)),
                 _levels(ear),
-                (row("most-gain-of"), _whole(within.gain_max_db)),
+                (row("most-gain-of"), _whole(within.gain_max_db())),
             ]
         last: list[Line] = [
             (row("most-output-of"), _whole(within.output_max_db_spl)),
@@ -148,6 +149,7 @@ class Sheet:
         yield from remarks.given_rows(self.ears)
         yield from remarks.limit_rows(self.ears, gains=not self.tuned)
         yield from remarks.output_rows(self.given)
+        yield from remarks.step_rows(self.ears)
 
 
 def settings_of(
@@ -162,18 +164,17 @@ def settings_of(
 
 
 def _settings(ear: EarPrescription, fit: Fit) -> Table:
-    at, bands = ear.gain_at_db, _bands(ear.gain_at_db[CONVERSATION_DB_SPL])
+    bands = _bands(ear.gain_at_db[CONVERSATION_DB_SPL])
     ratios, knees = ear.ratio.value, _whole(ear.knee_db_spl.value)
     turns = [k if r >= NOT_COMPRESSED else no_value() for k, r in zip(knees, ratios, strict=True)]
     lines: list[Line] = [
         _levels(ear, "row-level"),
         (row("row-gain"), _gains(ear)),
         *([(row("row-band"), bands)] if ear.given.has_bands else []),
-        (row("head-at", level=SOFT_DB_SPL), _whole(at[SOFT_DB_SPL].value)),
-        (row("head-at", level=LOUD_DB_SPL), _whole(at[LOUD_DB_SPL].value)),
+        *_other_levels(ear),
         (row("head-ratio"), [row("ratio", ratio=each) for each in ratios]),
         (row("head-knee"), turns),
-        (row("most-gain-of"), _whole(ear.prescribed.limits.gain_max_db)),
+        (row("most-gain-of"), _whole(ear.prescribed.limits.gain_max_db())),
         (row("head-output"), _whole(ear.output_max_db_spl.value)),
         (row("head-limited"), _whole(fit.of_ear(ear.ear).limited_from_db_spl)),
     ]
@@ -202,6 +203,20 @@ def _table(ear: EarPrescription, lines: Sequence[Line]) -> Table:
 def _levels(ear: EarPrescription, code: str = "row-threshold") -> Line:
     unit = {} if ear.given.calibrated else {UNIT: NOMINAL_DB}
     return row(code, **unit), [threshold_row(ear, k) for k in range(len(ear.marks))]
+
+
+def _other_levels(ear: EarPrescription) -> Iterator[Line]:
+    """Return the gains for soft and loud speech, and what limits take for any speech."""
+    for level in (SOFT_DB_SPL, LOUD_DB_SPL):
+        yield row("head-at", level=level), _whole(ear.gain_at_db[level].value)
+    taken = np.round([ear.prescribed.taken_db(level) for level in SPEECH_LEVELS_DB_SPL])
+    if taken.any():
+        soft, middle, loud = SPEECH_LEVELS_DB_SPL
+        head = row("limits-take", soft=soft, middle=middle, loud=loud)
+        yield (
+            head,
+            [row("taken", soft=each[0], middle=each[1], loud=each[2]) for each in taken.T.tolist()],
+        )
 
 
 def _gains(ear: EarPrescription) -> list[Row]:

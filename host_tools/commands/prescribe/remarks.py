@@ -10,7 +10,14 @@ from device.hearing_aid.chain import LIMITER_EARLY_DB
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import Reason
-from device.hearing_aid.rules import NAL_R, RULES, rule_named
+from device.hearing_aid.rules import (
+    NAL_R,
+    PROFOUND_DB,
+    PROFOUND_DB_HL,
+    RULES,
+    SEVERE_FREQUENCY_HZ,
+    rule_named,
+)
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import Row, row, share_row
@@ -25,6 +32,8 @@ from host_tools.commands.prescribe.source import GapMark, GapPart
 from host_tools.recordings.recorded_session import RecordedSession
 
 LEAST_DB: Final = 0.5  # less of a gain or a difference is not named
+APART_DB: Final = 10.0  # gains of neighbouring bands
+TABLE_STEP_DB: Final = 5.0  # in which a table has thresholds, without a band
 Ears = Sequence[EarPrescription]
 
 
@@ -37,6 +46,7 @@ def remark_rows(ears: Ears, fit: Fit) -> list[Row]:
         *given_rows(ears),
         *limit_rows(ears),
         *output_rows(fit),
+        *step_rows(ears),
         *session_rows(ears),
         verify_row(ears),
     ]
@@ -174,6 +184,37 @@ def output_rows(fit: Fit) -> Iterator[Row]:
     yield row("output-spread", ears=limits.MEASURED_EARS, **_ends(half - few))
     levels_db_spl = np.concatenate([ear.limited_from_db_spl for ear in fit.ears])
     yield row("limited-from", **_ends(levels_db_spl), early=LIMITER_EARLY_DB)
+
+
+def step_rows(ears: Ears) -> Iterator[Row]:
+    """Say where gains change at once: from a band to the next, and for .1 dB of a threshold."""
+    apart = {ear.ear: [*_apart(ear)] for ear in ears}
+    by_ear = [row("apart-of", ear=ear, places=at) for ear, at in _by_ear(apart) if at]
+    if by_ear:
+        yield row("gains-apart", by_ear=by_ear, limit=APART_DB)
+    near = [ear.ear for ear in ears if _is_near_step(ear)]
+    if near:
+        yield row("nal-rp-step", ears=near, change=PROFOUND_DB[0][0], limit_db_hl=PROFOUND_DB_HL[0])
+
+
+def _apart(ear: EarPrescription) -> Iterator[Row]:
+    steps_db = np.stack([np.abs(np.diff(at.value)) for at in ear.gain_at_db.values()]).max(axis=0)
+    for below_hz, above_hz, db in zip(
+        ear.frequencies_hz, ear.frequencies_hz[1:], steps_db.tolist(), strict=False
+    ):
+        if db >= APART_DB:
+            yield row("apart-at", first_hz=below_hz, second_hz=above_hz, level=db)
+
+
+def _is_near_step(ear: EarPrescription) -> bool:
+    """Return whether a rule for profound losses adds or does not, by how sure the threshold is."""
+    if not rule_named(ear.rule).severe or SEVERE_FREQUENCY_HZ not in ear.frequencies_hz:
+        return False
+    at = ear.frequencies_hz.index(int(SEVERE_FREQUENCY_HZ))
+    reached = float(np.mean(ear.given.draws_db_hl[:, at] >= PROFOUND_DB_HL[0]))
+    if ear.given.has_bands:
+        return candidacy.UPPER_TAIL < reached < 1.0 - candidacy.UPPER_TAIL
+    return abs(float(ear.threshold_db_hl[at]) - PROFOUND_DB_HL[0]) <= TABLE_STEP_DB
 
 
 def _ends(values: FloatArray) -> dict[str, float]:

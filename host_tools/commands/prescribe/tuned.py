@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,12 @@ from firmware_py.paper.tuning_paper import comparisons_row, off_rows, setting_ta
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader
-from host_tools.commands.prescribe.ear_prescription import HELD_DB
 from host_tools.commands.replay.tuning import header_of_tuning, replay_tuning_journal
 from host_tools.errors import HostError
 from host_tools.recordings import replayed
 from host_tools.recordings.recorded_session import good_records, result_recorded
+
+AT_LIMIT_DB: Final = 0.05
 
 
 def tuning_of(
@@ -90,12 +92,10 @@ class Tuned:
         return row(f"status-{self.result.outcome or UNFINISHED}")
 
     def where_held(self, ear: str) -> npt.NDArray[np.bool_]:
-        """Return where the setting asked for more gain of an ear than a limit allows."""
-        before, after = self.prescribed.of_ear(ear), self.fit.of_ear(ear)
-        asked_db = before.table.gains_db + before.table.change_db(self.setting)
-        held: npt.NDArray[np.bool_] = (
-            before.table.at_speech_db(gains_db=asked_db) > after.gain_of_speech_db() + HELD_DB
-        )
+        """Return where an ear has the most gain that a limit allows."""
+        tuned = self.fit.of_ear(ear)
+        most_db = tuned.table.at_speech_db(gains_db=tuned.gains_max_db)
+        held: npt.NDArray[np.bool_] = tuned.gain_of_speech_db() > most_db - AT_LIMIT_DB
         return held
 
     def facts(self) -> Iterator[tuple[Row, Row]]:

@@ -19,6 +19,7 @@ from device.hearing_aid.electroacoustics import (
     standard_fit,
     tone,
 )
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL
 from device.hearing_aid.most_output import EXTREMES, Loudest, tones, worst
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.processing import FileAid, file_aid
@@ -42,16 +43,23 @@ def aid(installation: Installation) -> Iterator[FileAid]:
 def test_the_gains_are_those_of_the_fit(name: str, installation: Installation) -> None:
     """The law of the fit where there is room for it, and its limits.
 
-    Up to `LIMITER_EARLY_DB` below the lowest limit there the law holds within 1 dB. From there on
-    the limiters may hold a tone (the chain says why so early), but no lower than that within 1 dB;
-    and no tone is above its limit.
+    Up to `LIMITER_EARLY_DB` below the lowest limit there the law holds within 1 dB, and within 2 dB
+    where the most gain for a level holds it, which falls by 1 dB for each that comes in. From there
+    on the limiters may hold a tone (the chain says why so early), but no lower than that within 1
+    dB; and no tone is above its limit.
     """
     fit = standard_fit(name)
     with file_aid(fit, installation) as aid:
         found = list(gains(aid, fit))
         attack_ms, _ = attack_and_release_ms(aid)
-    worst = max(found, key=lambda gain: abs(gain.error_db))
-    assert abs(worst.error_db) <= 1.0, worst
+    ear = fit.ears[0]
+    for gain in found:
+        most_db = [
+            np.interp(gain.input_db_spl, INPUT_LEVELS_DB_SPL, row) for row in ear.gains_max_db
+        ]
+        most_db = float(np.interp(gain.frequency_hz, ear.table.center_hz, most_db))
+        held = gain.asked_db[0] > most_db - 0.1
+        assert abs(gain.error_db) <= (2.0 if held else 1.0), gain
     limits_db_spl = {band.center_hz: band.output_max_db_spl for band in fit.ears[0].bands}
     for gain in found:
         assert gain.input_db_spl + max(gain.measured_db) <= limits_db_spl[gain.frequency_hz], gain

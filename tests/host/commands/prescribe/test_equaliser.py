@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from device.hearing_aid.limits import SPEECH_PEAKS_DB
-from device.speech import FloatArray, speech_in_bands
+from device.speech import PEAKS_DB, FloatArray, speech_in_bands
 from firmware_py.terms.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription, prescribe_session
 from host_tools.commands.prescribe.equaliser import (
@@ -94,7 +93,7 @@ class TestCurve:
     ) -> None:
         for ear in ears:
             curve = curve_of(ear)
-            loud_db_spl = speech_in_bands(curve.frequencies_hz) + 15.0 + SPEECH_PEAKS_DB
+            loud_db_spl = speech_in_bands(curve.frequencies_hz) + 15.0 + PEAKS_DB
             assert np.all(curve.gain_db >= 0.0)
             assert np.all(curve.gain_db <= GAIN_MAX_DB)
             for k, mark in enumerate(ear.marks):
