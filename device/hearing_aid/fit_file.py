@@ -25,6 +25,8 @@ from firmware_py.terms.record_checks import ResultError, object_of, several
 
 FORMAT: Final = "gp-pta fit"
 VERSION: Final = 3
+# Of what the numbers of a setting mean (`shapes.py`): no tuning goes on with other ones.
+SETTINGS_VERSION: Final = 2
 # A fit of two ears with the most bands is a fifth of this.
 BYTES_MAX: Final = 200_000
 DIGEST_CHARACTERS: Final = 12
@@ -60,8 +62,8 @@ def read_fit(path: Path) -> Fit:
 
 def fit_digest(fit: Fit) -> str:
     """Return what names a fit in a journal: the same for all that sound, and are tuned, alike."""
-    record = _fit_record(fit)
-    return checksum({name: value for name, value in record.items() if name not in _WORDS})
+    record = {name: value for name, value in _fit_record(fit).items() if name not in _WORDS}
+    return checksum({**record, "settings": SETTINGS_VERSION})
 
 
 def fit_text(fit: Fit) -> str:

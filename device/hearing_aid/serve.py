@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+import numpy as np
+
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.fit import Fit, FitError
 from device.hearing_aid.fit_file import fit_digest, read_fit
@@ -85,7 +87,9 @@ class Aid:
                     self._stop()
                     return self._greeting
                 case "play":
-                    self._play(_number(told), self._setting_of(told))
+                    number, setting = _number(told), self._setting_of(told)
+                    self._play(number, setting)
+                    return f"ok {self._comes_out(setting)}"
                 case "set":
                     self.setting = self._setting_of(told)
                     self._aid.fit(self._fit.tune(self.setting))
@@ -122,6 +126,12 @@ class Aid:
             self._aid.fit(self._fit.tune(setting))
             self._made[setting] = self._aid.process(self._speech)
         return self._made[setting]
+
+    def _comes_out(self, setting: Setting) -> str:
+        """Say what comes out of a setting within the limits, in the mean of both ears."""
+        numbers_db = np.mean(self._fit.comes_out_db(setting), axis=0).round(2) + 0.0
+        pairs = zip(DIMENSIONS, numbers_db.tolist(), strict=True)
+        return " ".join(f"{each.name}={value_db:g}" for each, value_db in pairs)
 
     def _stop(self) -> None:
         self._ends_s = None

@@ -21,8 +21,8 @@ class SimulatedAid:
     ----------
     fit, person : str
         The digest of its fit, and for whom that is; "": it does not say.
-    limit_db : float
-        How far each number of a setting may go.
+    limit_db, most_db : float
+        How far each number of a setting may go, and the most that comes out of each.
     told : list of str
         The verbs of all lines, "hello" among them.
     played : list of Setting
@@ -33,6 +33,7 @@ class SimulatedAid:
     person: str = ""
     speech_us: int = SPEECH_US
     limit_db: float = 12.0
+    most_db: float = 12.0
     told: list[str] = field(default_factory=list)
     played: list[Setting] = field(default_factory=list)
     setting: Setting = field(default_factory=Setting)
@@ -95,4 +96,8 @@ class SimulatedAid:
         if verb == "play":
             self.played.append(setting)
             self._number, self._ends_us = int(told["number"]), now_us + self.speech_us
+            numbers = zip(DIMENSIONS, setting.values_db(), strict=True)
+            heard = [f"{each.name}={min(value_db, self.most_db):g}" for each, value_db in numbers]
+            self._say(f"ok {' '.join(heard)}")
+            return
         self._say("ok")

@@ -21,6 +21,23 @@ class AidEvent(Event):
     }  # fmt: skip
 
 
+class SpeechBegan(AidEvent, what="speech-began"):
+    """The hearing aid plays speech `number`, and says what comes out of the setting it was asked.
+
+    A limit of the fit may take a part of what was asked.
+    """
+
+    number: int
+    overall_db: float
+    tilt_db: float
+    mid_db: float
+    soft_db: float
+
+    @property
+    def setting_db(self) -> tuple[float, ...]:
+        return self.overall_db, self.tilt_db, self.mid_db, self.soft_db
+
+
 class SpeechEnded(AidEvent, what="speech-ended"):
     """The hearing aid has played speech `number` to its end."""
 

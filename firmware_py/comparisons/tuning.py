@@ -8,7 +8,7 @@ nothing here has a clock.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -18,6 +18,7 @@ from firmware_py.comparisons.events import (
     AidReady,
     Answered,
     PlaySpeech,
+    SpeechBegan,
     SpeechEnded,
     StopSpeech,
     UseSetting,
@@ -75,6 +76,8 @@ class _Comparison:
     sound: int = 0  # how many of its sounds were before this one
     sound_us: int = 0  # when that began
     silences: int = 0  # without a press; it is asked again after the first
+    # what comes out of each, where the aid says it
+    comes_out_db: dict[int, SettingDb] = field(default_factory=dict)
 
 
 class Tuning:
@@ -115,6 +118,9 @@ class Tuning:
         """Take in one event, and say what to do; `now_us`: since the tuning began, never less."""
         match event:
             case _ if self.state == State.FINISHED:
+                return []
+            case SpeechBegan(number) if number == self.number and self._asked.pair is not None:
+                self._asked.comes_out_db[self._asked.sound % 2] = event.setting_db
                 return []
             case SpeechEnded(number) if self.state == State.PLAYING and number == self.number:
                 return self._sound_over(now_us)
@@ -244,7 +250,11 @@ class Tuning:
     def _answer(self, now_us: int, answer: Answer) -> list[Action]:
         assert self._asked.pair is not None
         stop, number = self._stop(), self.comparison
-        self.estimator.observe(*self._asked.pair, answer)
+        first_db, second_db = (
+            self._asked.comes_out_db.get(place, asked_db)
+            for place, asked_db in enumerate(self._asked.pair)
+        )
+        self.estimator.observe(first_db, second_db, answer)
         self._counts["same"] += answer == Answer.SAME
         self._asked = _Comparison()
         regret = round(float(self.estimator.expected_regret), 2)

@@ -39,6 +39,14 @@ class AidGreeted:
 
 
 @dataclass(frozen=True)
+class SpeechBegan:
+    """The aid plays the speech with this number, and says what comes out of its setting."""
+
+    number: int
+    comes_out_db: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class SpeechPlayed:
     """The aid has played the speech with this number to its end."""
 
@@ -60,7 +68,7 @@ class AidGone:
     why: str
 
 
-AidNotice = AidGreeted | SpeechPlayed | AidRefused | AidGone
+AidNotice = AidGreeted | SpeechBegan | SpeechPlayed | AidRefused | AidGone
 
 
 class AidClient:
@@ -151,6 +159,7 @@ class AidClient:
         if verb == "play":
             self._playing = int(words[0].partition("=")[2])
             self._played_by_us = now_us + SPEECH_US_MAX
+            return _began(self._playing, told)
         if verb != "hello":
             return []
         try:
@@ -182,6 +191,18 @@ class AidClient:
     def _refusal(command: str, told: Mapping[str, str]) -> AidNotice:
         why = " ".join(f"{name} {value}" for name, value in told.items())
         return AidRefused(command.split(maxsplit=1)[0], why or "it does not say why")
+
+
+def _began(number: int, told: Mapping[str, str]) -> list[AidNotice]:
+    """Return what comes out of a setting; an aid that does not say it does what it is asked."""
+    if not any(name in told for name in NUMBERS):
+        return []
+    try:
+        return [SpeechBegan(number, tuple(_decimal(n, told[n], RANGE_DB) for n in NUMBERS))]
+    except KeyError as error:
+        return [AidGone(f"what it plays lacks {error}")]
+    except ValueError as error:
+        return [AidGone(f"what it plays: {error}")]
 
 
 def _name(name: str, told: Mapping[str, str]) -> str:

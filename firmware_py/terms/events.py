@@ -316,8 +316,10 @@ def _text(place: str, value: object) -> object:
 
 
 # What a field of an event may be, by its type; a number there is a level or a difference in dB.
-_DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
+DB_MAX: Final = 140.0
+_DB: Final = number(-DB_MAX, DB_MAX, "dB")
+_ROOM_DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
 CHECKS: Final[dict[Any, Check]] = {
     bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
-    RoomLevels: several(_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
+    RoomLevels: several(_ROOM_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
 }  # fmt: skip

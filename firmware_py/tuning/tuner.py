@@ -12,7 +12,15 @@ from firmware_py.comparisons.space import Setting
 from firmware_py.comparisons.tells import SettingTold
 from firmware_py.comparisons.tuning import Tuning
 from firmware_py.link import notices
-from firmware_py.link.aid import AidClient, AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
+from firmware_py.link.aid import (
+    AidClient,
+    AidGone,
+    AidGreeted,
+    AidNotice,
+    AidRefused,
+    SpeechBegan,
+    SpeechPlayed,
+)
 from firmware_py.link.client import Client
 from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
@@ -151,6 +159,8 @@ class Tuner(Driver[TuningHeader, Tuning]):
             case AidGreeted(aid=aid, fit=fit):
                 self._tell("hearing-aid", {"aid": aid, "fit": fit})
                 self._aid_greeted()
+            case SpeechBegan(number, comes_out_db):
+                self.feed(aid_events.SpeechBegan(number, *comes_out_db))
             case SpeechPlayed(number):
                 self.feed(aid_events.SpeechEnded(number))
             case AidRefused(command, why):

@@ -11,6 +11,7 @@ from firmware_py.link.aid import (
     AidGreeted,
     AidNotice,
     AidRefused,
+    SpeechBegan,
     SpeechPlayed,
 )
 
@@ -81,6 +82,24 @@ def test_one_command_waits_for_the_answer_to_the_other() -> None:
     assert client.receive(b"ok\n", 3) == []
     assert client.transmit(4) == f"set {WORDS}\n".encode()
     assert client.receive(b"played number=7\nok\n", 5) == [SpeechPlayed(7)]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (b"overall_db=1 tilt_db=-1.75 mid_db=0 soft_db=3", SpeechBegan(7, (1.0, -1.75, 0.0, 3.0))),
+        (b"overall_db=1 mid_db=0 soft_db=3", AidGone("what it plays lacks 'tilt_db'")),
+        (
+            b"overall_db=1 tilt_db=99 mid_db=0 soft_db=3",
+            AidGone("what it plays: tilt_db: number 99; allowed is -80 to 80"),
+        ),
+    ],
+)
+def test_an_aid_says_what_comes_out_of_a_setting(words: bytes, told: AidNotice) -> None:
+    client = greet()
+    client.play(7, SETTING)
+    client.transmit(0)
+    assert client.receive(b"ok " + words + b"\n", 1) == [told]
 
 
 def test_what_was_stopped_is_not_played_and_not_told() -> None:

@@ -15,6 +15,7 @@ from firmware_py.comparisons.settings import TuningSettings
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
 from firmware_py.journal.records import HEADER_KEYS
+from firmware_py.link import aid
 from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.link.messages import SERIAL_CHARACTERS_MAX, US_MAX
 from firmware_py.sessions.replay import Replay
@@ -75,7 +76,7 @@ TELLABLE: Final[dict[str, st.SearchStrategy[Any]]] = {
     "answer": st.sampled_from(Answer),
     "levels_db_spl": st.tuples(*[DB] * len(BY_AIR.calibrated_hz)),
     "dba": DB,
-    "uncertainty_db": DB,
+    **dict.fromkeys(("uncertainty_db", *aid.NUMBERS), DB),
     "spectrum": st.sampled_from(WORDS["spectrum"]),
     "button": st.sampled_from((events.HEARD_BUTTON, events.UNSURE_BUTTON)),
     "count": st.sampled_from((1, SEQUENCE_MAX)),

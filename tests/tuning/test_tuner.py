@@ -22,6 +22,7 @@ from firmware_py.comparisons.events import Answered
 from firmware_py.comparisons.space import DIMENSIONS, Setting
 from firmware_py.comparisons.tuning import SILENT_MAX, State
 from firmware_py.inference.preference.answer import Answer
+from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.journal import read_journal
 from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
@@ -438,3 +439,23 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
             assert "play" not in sounded or in_test is None or in_test is not bench.runner.session
     for path in bench.data.journals(TUNING):
         assert bench.replayed(path).differences == []
+
+
+def test_answers_count_for_what_came_out_and_not_for_what_was_asked() -> None:
+    bench = Bench()
+    bench.simulated_aid.most_db = 1.0
+    bench.tune()
+    estimator = bench.tuning.estimator
+    bench.run_to("speech", 2)
+    for _ in range(3):  # the aid says what it plays
+        bench.step()
+    played = bench.simulated_aid.played[:2]
+    assert max(value_db for setting in played for value_db in setting.values_db()) > 1.0
+    first, second = (tuple(min(db, 1.0) for db in each.values_db()) for each in played)
+
+    bench.tuner.feed(Answered(Answer.FIRST))
+    alone = PreferenceEstimator(
+        ranges_db=bench.tuning.settings.ranges_db, prior_sd_db=bench.tuning.settings.prior_sd_db
+    )
+    alone.observe(first, second, Answer.FIRST)
+    assert estimator.wish()[0].tolist() == alone.wish()[0].tolist()

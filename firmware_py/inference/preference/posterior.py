@@ -94,6 +94,8 @@ def take_in(
     d = len(scratch.column)
     slope, mean, covariance = asked.slope[a], wishes.mean[kind], wishes.covariance[kind]
     variance = project(d, covariance, slope, scratch.column)
+    if not variance > 0.0:  # two that came out alike tell nothing of the wish
+        return 0.0
     t = dot(d, slope, mean)
     tau, nu = wishes.tau[kind, a], wishes.nu[kind, a]
     cavity_precision = 1.0 / variance - tau
@@ -142,6 +144,13 @@ def evidence(
         slope, tau, nu = asked.slope[a], wishes.tau[kind, a], wishes.nu[kind, a]
         variance = project(d, wishes.covariance[kind], slope, scratch.column)
         t = dot(d, slope, wishes.mean[kind])
+        if not variance > 0.0:
+            z, _, _ = expectation(
+                asked.answer[a], 0.0, 0.0, people.table[kind, TIE_WIDTH],
+                people.table[kind, LAPSE_RATE],
+            )  # fmt: skip
+            total += log(z)
+            continue
         precision = max(1.0 / variance - tau, 1e-9)
         m = (t / variance - nu) / precision
         z, _, _ = expectation(

@@ -42,7 +42,8 @@ def tuning_of(
             raise HostError(f"--tuning {journal}: {each.words}: it is of another person")
         raise HostError(
             f"--tuning {journal}: {each.words}: it is of another fit; --rule, --coupling and --ear "
-            "have to be those of the fit that was tuned"
+            "have to be those of the fit that was tuned. What another version prescribed and tuned "
+            f"`gp-pta replay {journal}` reports"
         )
     result = _result_of(journal, header)
     if result is None or (result.outcome != COMPLETE and not unfinished_allowed):

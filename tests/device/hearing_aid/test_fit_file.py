@@ -177,3 +177,11 @@ def test_the_largest_fit_has_room() -> None:
 
     assert len(text) < BYTES_MAX / 2
     assert len(fit_of_text(text.encode()).ears[0].bands) == 32
+
+
+def test_a_fit_has_another_name_where_the_numbers_of_a_setting_mean_another_thing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = fit_digest(plain_fit())
+    monkeypatch.setattr("device.hearing_aid.fit_file.SETTINGS_VERSION", 1)
+    assert fit_digest(plain_fit()) != now

@@ -101,9 +101,10 @@ def test_it_greets_with_its_fit_and_its_ranges(silent: Served) -> None:
 
 
 def test_what_is_played_is_the_speech_through_the_aid(server: Served) -> None:
-    assert server.ask(f"play number=1 {ZERO}") == "ok"
+    assert server.ask(f"play number=1 {ZERO}") == f"ok {ZERO}"
     assert server.read.readline().strip() == "played number=1"
-    assert server.ask("play number=2 overall_db=6 tilt_db=0 mid_db=0 soft_db=0") == "ok"
+    setting = "overall_db=6 tilt_db=0 mid_db=0 soft_db=0"
+    assert server.ask(f"play number=2 {setting}") == f"ok {setting}"
     assert server.read.readline().strip() == "played number=2"
     server.end()
     heard, rate_hz = read_wav(server.out)
@@ -183,7 +184,7 @@ def test_a_line_without_an_end_is_hung_up_on(silent: Served) -> None:
 def test_what_was_stopped_is_not_told_as_played_and_when_openmha_dies_it_says_so_and_ends(
     server: Served,
 ) -> None:
-    assert server.ask(f"play number=1 {ZERO}") == "ok"
+    assert server.ask(f"play number=1 {ZERO}").startswith("ok ")
     stopped = server.ask("stop")
     assert stopped in ("ok", "played number=1")
     if stopped != "ok":  # it was over before

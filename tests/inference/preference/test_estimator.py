@@ -265,3 +265,17 @@ def test_a_tuning_leaves_no_memory_behind() -> None:
         tracemalloc.stop()
     assert after[0] - before[0] < 2_000, "a row of the workspace for twenty answers is more"
     assert after[1] - before[1] < 20
+
+
+def test_two_that_came_out_alike_tell_nothing_of_the_wish() -> None:
+    pair, other = ((3.0, 0.0, 0.0, 0.0), (-3.0, 0.0, 0.0, 0.0)), (1.0, 2.0, 0.0, 0.0)
+    plain, with_alike = new(), new()
+    plain.observe(*pair, Answer.FIRST)
+    with_alike.observe(other, other, Answer.SAME)
+    with_alike.observe(*pair, Answer.FIRST)
+    assert with_alike.converged
+    ((mean_db, _), (alike_db, _)) = plain.wish(), with_alike.wish()
+    assert np.sign(alike_db[0]) == np.sign(mean_db[0])
+    assert alike_db[1:] == pytest.approx(mean_db[1:], abs=0.2)
+    # by Bayes: of kinds that hear no difference there are more, and of those who listen too
+    assert 0.0 < alike_db[0] < 2.0 * mean_db[0]
