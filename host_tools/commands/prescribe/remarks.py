@@ -198,11 +198,11 @@ def step_rows(ears: Ears) -> Iterator[Row]:
 
 
 def _apart(ear: EarPrescription) -> Iterator[Row]:
-    steps_db = np.stack([np.abs(np.diff(at.value)) for at in ear.gain_at_db.values()]).max(axis=0)
+    steps_db = np.abs(np.diff(ear.gain_db))
     for below_hz, above_hz, db in zip(
         ear.frequencies_hz, ear.frequencies_hz[1:], steps_db.tolist(), strict=False
     ):
-        if db >= APART_DB:
+        if db > APART_DB:
             yield row("apart-at", first_hz=below_hz, second_hz=above_hz, level=db)
 
 

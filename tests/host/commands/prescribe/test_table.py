@@ -195,3 +195,25 @@ def test_levels_that_are_no_db_hl_are_taken_where_that_is_wanted_and_said(
     assert figures["of"]["calibration"] == "UNCALIBRATED"
     assert [found["code"] for found in figures["for_whom"]] == ["not-judged"]
     assert any("it is no prescription" in remark for remark in figures["remarks"])
+
+
+@pytest.mark.parametrize(
+    ("levels", "rule", "apart", "near"),
+    [
+        ((60, 70, 80, 94, 100), "nal-rp", False, ["left"]),
+        ((20, 25, 40, 80, 90), "nal-r", True, None),
+        ((60, 70, 80, 80, 80), "nal-rp", True, None),
+        ((10, 12, 15, 20, 25), "nal-r", False, None),
+    ],
+)
+def test_gains_that_change_at_once_are_named(
+    levels: tuple[int, ...], rule: str, apart: bool, near: list[str] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text(f"ear,t250,t500,t1000,t2000,t4000\nL,{','.join(map(str, levels))}\n")
+    told = {each["code"]: each for each in remarks_of(f"{path}:1", rule=rule)}
+    assert ("gains-apart" in told) == apart
+    if apart:
+        places = told["gains-apart"]["by_ear"][0]["places"]
+        assert all(each["level"] > 10 for each in places)
+    assert told.get("nal-rp-step", {}).get("ears") == near
