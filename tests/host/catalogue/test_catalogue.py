@@ -29,6 +29,7 @@ LONG: Final = {
     "unsure": "10", "aside": "10", "pressed": "10", "pauses": "120", "alarms": "10",
     "catches": "20", "some": "10", "all": "20", "difference_db": "+10.0", "median": "1200",
     "mean": "10.0", "most": "12.0", "other": "izquierdo", "limit_db": "10",
+    "soft": "50", "middle": "65", "loud": "80",
 }  # fmt: skip
 
 
