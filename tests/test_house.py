@@ -35,7 +35,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "host_tools/commands/replay/",
         "host_tools/drawings/",
         "host_tools/research/study/",
-        "host_tools/research/tuning/",
     ),
     "micropython": ("device/tone_generator/",),
     "mpremote": ("host_tools/devices/",),

@@ -21,6 +21,11 @@ class Dimension:
     # of what people want beside what a rule prescribes
     wish_sd_db: float
 
+    @property
+    def word(self) -> str:
+        """Return its name in a reason."""
+        return self.name.replace("_", "-")
+
 
 # People's wishes differ from a prescription by 4 to 6 dB, SD, in gain and in its slope.
 DIMENSIONS: Final = (

@@ -2,9 +2,9 @@
 
 The person hears the same speech at two settings, in turn, and presses the button while the better
 one sounds; the second button says that there is no difference. Who presses nothing hears both once
-more, and then counts as hearing no difference. The two settings are those of which the answer tells
-most (`inference/preference`); which is heard first is drawn. Time comes in with every event, and
-nothing here has a clock.
+more, and then counts as hearing no difference. The two settings are those of which the answer gains
+most (`inference/preference`); at the end they are the best one and the prescription (`against`).
+Which is heard first is drawn. Time comes in with every event, and nothing here has a clock.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from firmware_py.comparisons import tells
+from firmware_py.comparisons.against import RESERVED, AgainstPrescription
 from firmware_py.comparisons.events import (
     AidLost,
     AidReady,
@@ -25,9 +26,9 @@ from firmware_py.comparisons.events import (
 )
 from firmware_py.comparisons.result import TuningFinding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
-from firmware_py.comparisons.space import PRESCRIPTION
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION
 from firmware_py.inference.preference.answer import Answer
-from firmware_py.inference.preference.estimator import PreferenceEstimator
+from firmware_py.inference.preference.estimator import Pair, PreferenceEstimator
 from firmware_py.terms import events
 from firmware_py.terms.events import HEARD_BUTTON, Action, Event
 from firmware_py.terms.outcomes import SessionOutcome
@@ -49,12 +50,12 @@ COMPARISONS_MIN: Final = 10  # fewer say little of whether somebody listens
 REGRET_ENOUGH: Final = 0.5  # expected, of the best setting: 3 dB in one number
 LISTENS_MIN: Final = 0.5  # probability of one wish; below it the prescription stays
 NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
-# Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
+# Each fourth comparison, of the best setting and the end of a range, shows whether somebody listens
+# and whether more is wanted than there is.
 CHECK_EVERY: Final = 4
 AID: Final = "aid"
 BOARD: Final = "board"
 PLACES: Final = (Answer.FIRST, Answer.SECOND)
-SettingDb = tuple[float, ...]
 
 
 class State(StrEnum):
@@ -72,12 +73,13 @@ class State(StrEnum):
 
 @dataclass
 class _Comparison:
-    pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing; None: not drawn yet
+    pair: Pair | None = None  # in the order of hearing; None: not drawn yet
+    is_against: bool = False  # the prescription
     sound: int = 0  # how many of its sounds were before this one
     sound_us: int = 0  # when that began
     silences: int = 0  # without a press; it is asked again after the first
     # what comes out of each, where the aid says it
-    comes_out_db: dict[int, SettingDb] = field(default_factory=dict)
+    comes_out_db: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
 
 class Tuning:
@@ -94,6 +96,7 @@ class Tuning:
             prior_sd_db=settings.prior_sd_db,
             max_comparisons=settings.comparisons_max,
         )
+        self._against = AgainstPrescription()
         self.state = State.READY
         self.outcome: SessionOutcome | Literal[""] = ""
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
@@ -165,12 +168,69 @@ class Tuning:
         wish_db, _ = estimator.wish()
         low_db, high_db = estimator.wish_band(BAND_PROBABILITY)
         return TuningResult(
-            self.outcome, finding_of(estimator), setting_of(estimator),
+            self.outcome, self._finding(), self._setting_db(),
             tuple(map(float, wish_db)), tuple(map(float, low_db)), tuple(map(float, high_db)),
             float(estimator.expected_regret), estimator.comparison_count,
             self._counts["same"], self._counts["silent"], self._counts["stray"],
-            tuple(remarks_of(estimator)),
+            tuple(self._remarks()),
         )  # fmt: skip
+
+    # What the answers are enough for, and what may be said of them
+
+    def _finding(self) -> TuningFinding:
+        if not (self._listens and self._is_better):
+            return TuningFinding.NONE
+        return TuningFinding.WISH if self._is_known else TuningFinding.UNSURE
+
+    @property
+    def _listens(self) -> bool:
+        return self.estimator.listens >= LISTENS_MIN
+
+    @property
+    def _is_better(self) -> bool:
+        """Return whether the best setting is the prescription, or won against it."""
+        return self.estimator.best() == PRESCRIPTION.values_db() or self._against.is_won
+
+    @property
+    def _is_known(self) -> bool:
+        return self.estimator.expected_regret <= REGRET_ENOUGH
+
+    def _asks_against(self) -> bool:
+        """Return whether the next comparison is one with the prescription."""
+        count = self.estimator.comparison_count
+        due = count >= COMPARISONS_MIN and self._listens and self._is_known
+        left = self.settings.comparisons_max - count
+        return (due or left <= RESERVED) and not self._is_better
+
+    def _is_enough(self) -> bool:
+        """Return whether no further comparison is worth a person's time."""
+        count, most = self.estimator.comparison_count, self.settings.comparisons_max
+        if count < COMPARISONS_MIN or count >= most:
+            return count >= most
+        return self._finding() == TuningFinding.WISH or self.estimator.listens < NOBODY_LISTENS
+
+    def _setting_db(self) -> tuple[float, ...]:
+        if self._finding() == TuningFinding.NONE:
+            return PRESCRIPTION.values_db()
+        return tuple(map(float, self.estimator.best()))
+
+    def _remarks(self) -> Iterator[Reason]:
+        estimator, finding = self.estimator, self._finding()
+        if not self._listens:
+            changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
+            yield reason(Code.CHANGED if changed else Code.NO_WISH)
+        elif finding == TuningFinding.NONE:
+            told = {"won": self._against.won, "asked": self._against.asked}
+            yield reason(Code.NOT_PREFERRED, **told)
+        else:
+            if finding == TuningFinding.UNSURE:
+                yield reason(Code.NOT_SURE)
+            yield from self._ends()
+
+    def _ends(self) -> Iterator[Reason]:
+        """Name the numbers of which more is wanted, perhaps, than can be had."""
+        for number, end_db in self.estimator.ends_wished().items():
+            yield reason(Code.RANGE_END, dimension=DIMENSIONS[number].word, change_db=end_db)
 
     # Playing
 
@@ -180,13 +240,20 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._asked.pair is None:
-            check = self.comparison % CHECK_EVERY == 0
-            pair = self.estimator.check_pair() if check else self.estimator.next_pair()
-            one, other = map(_plain, pair)
-            drawn = uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
-            self._asked.pair = (other, one) if drawn < 0.5 else (one, other)
+            self._draw_pair()
         self._asked.sound = 0
         return self._play(now_us)
+
+    def _draw_pair(self) -> None:
+        estimator, asked = self.estimator, self._asked
+        drawn = uniform(self.settings.seed, ORDER_STREAM, estimator.comparison_count)
+        asked.is_against = self._asks_against()
+        if asked.is_against:
+            asked.pair = self._against.ask(estimator.best(), drawn)
+            return
+        check = self.comparison % CHECK_EVERY == 0
+        one, other = map(_plain, estimator.check_pair() if check else estimator.next_pair())
+        asked.pair = (other, one) if drawn < 0.5 else (one, other)
 
     def _play(self, now_us: int) -> list[Action]:
         assert self._asked.pair is not None
@@ -255,11 +322,13 @@ class Tuning:
             for place, asked_db in enumerate(self._asked.pair)
         )
         self.estimator.observe(first_db, second_db, answer)
+        if self._asked.is_against:
+            self._against.take(answer)
         self._counts["same"] += answer == Answer.SAME
         self._asked = _Comparison()
         regret = round(float(self.estimator.expected_regret), 2)
         told = tells.ComparisonTold(number, answer, regret)
-        if is_enough(self.estimator, self.settings.comparisons_max):
+        if self._is_enough():
             return [*stop, told, *self._finish(SessionOutcome.COMPLETE)]
         self.state = State.BETWEEN
         return [*stop, told, _wait(now_us, self.settings.between_ms)]
@@ -307,40 +376,6 @@ def _wait(now_us: int, ms: int) -> events.Wait:
     return events.Wait(now_us + 1000 * ms)
 
 
-def _plain(setting_db: SettingDb) -> SettingDb:
+def _plain(setting_db: tuple[float, ...]) -> tuple[float, ...]:
     """Return plain numbers, without a minus zero: they go into the journal."""
     return tuple(float(value_db) + 0.0 for value_db in setting_db)
-
-
-# What the answers are enough for, and what may be said of them
-
-
-def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
-    """Return whether no further comparison is worth a person's time."""
-    count = estimator.comparison_count
-    if count < COMPARISONS_MIN or count >= comparisons_max:
-        return count >= comparisons_max
-    return finding_of(estimator) == TuningFinding.WISH or estimator.listens < NOBODY_LISTENS
-
-
-def finding_of(estimator: PreferenceEstimator) -> TuningFinding:
-    if estimator.listens < LISTENS_MIN:
-        return TuningFinding.NONE
-    return (
-        TuningFinding.WISH if estimator.expected_regret <= REGRET_ENOUGH else TuningFinding.UNSURE
-    )
-
-
-def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
-    if finding_of(estimator) == TuningFinding.NONE:
-        return PRESCRIPTION.values_db()
-    return tuple(map(float, estimator.best()))
-
-
-def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
-    match finding_of(estimator):
-        case TuningFinding.NONE:
-            changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
-            yield reason(Code.CHANGED if changed else Code.NO_WISH)
-        case TuningFinding.UNSURE:
-            yield reason(Code.NOT_SURE)

@@ -76,7 +76,7 @@ class TuningDesk:
         self._tuner.feed(Continued())
 
     def abort(self) -> None:
-        """End the tuning; the aid is left at the best setting so far."""
+        """End the tuning; a best setting that did not win yet is not kept."""
         self._tuner.feed(Aborted.by(Code.ABORTED))
         self._tuner.settle()
 
@@ -154,7 +154,7 @@ COMMANDS: Final = (
         pin=Pin(waits=attrgetter("waits")),
     ),
     Command(
-        "TUNE:ABORt", TuningDesk.abort, "end it; the best setting so far is kept",
+        "TUNE:ABORt", TuningDesk.abort, "end it; the prescription stays, if nothing won against it",
         when=When.IN_TUNING,
     ),
     Command(

@@ -190,6 +190,8 @@ class Code(Enum):
     NO_WISH = "no-wish"
     CHANGED = "changed"
     NOT_SURE = "not-sure"
+    NOT_PREFERRED = "not-preferred", "won", "asked"
+    RANGE_END = "range-end", "dimension", "change_db"
 
 
 EARPHONE_MOVED: Final = (
@@ -224,6 +226,7 @@ NOMINAL_DB: Final = "nominal-db"
 
 # Parts that are words of a list; the table of a language has them as "ear-left".
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "dimension": ("overall-db", "tilt-db", "mid-db", "soft-db"),
     "ear": ROUTE_NAMES,
     "covered": EARS,
     "verdict": ("doubtful", "rejected"),

@@ -85,10 +85,8 @@ def fit_and_tune(
         words = f"{RULE.upper()} prescribes; in {data}: aid.fit, fit.svg; nobody tunes it: {why}"
         show(screen, words, soft_wrap=not screen.record)
         return None
-    show(
-        screen,
-        f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
-    )
+    who = PEOPLE[arguments.person].words
+    show(screen, f"{RULE.upper()} prescribes; {who}: the wearer, who is simulated")
     write_wav(
         data / "speech.wav",
         synthetic_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),

@@ -44,7 +44,8 @@ example:
 
 The speech is heard at two settings, in turn. Press the space bar while the better one sounds, or p
 if there is no difference. Who presses nothing hears both once more. It ends when the best setting
-is known well enough, or after --count comparisons, and the aid is left at that setting.
+is known well enough, or after --count comparisons. The aid is left at that setting if it won
+against the prescription, and else at the prescription.
 
 A fit that names its person is tuned for that person only. One that was made of levels that are no
 dB HL is refused without --uncalibrated. An unfinished tuning in --out goes on if person and fit are

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.comparisons import tells
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.space import DIMENSIONS
-from firmware_py.inference.preference.regret import off_db
 from firmware_py.paper.blocks import rows, section, tables
-from firmware_py.paper.tuning_paper import comparisons_row, finding_row, off_rows, setting_table
+from firmware_py.paper.tuning_paper import comparisons_row, finding_row, setting_table
 from firmware_py.terms.tells import BoardLostTold, ErrorTold, PauseTold, Tell
 from firmware_py.terms.words import say
 from host_tools.catalogue import ENGLISH, language_of
@@ -130,9 +129,8 @@ def _show(told: Tell | None, screen: "Console") -> None:
         case tells.SpeechTold():
             words = setting_words(setting_of(told))
             show(screen, f"{told.comparison:>4}  {told.place:<6}  {words}", "dim")
-        case tells.ComparisonTold(comparison, answer, expected_regret):
-            off = off_words(expected_regret)
-            show(screen, f"{comparison:>4}  {WORDS[answer]:<20}  {off} so far")
+        case tells.ComparisonTold(comparison, answer):
+            show(screen, f"{comparison:>4}  {WORDS[answer]}")
         case tells.AgainTold(comparison):
             show(screen, f"{comparison:>4}  nothing was pressed: once more", "yellow")
         case tells.NobodyTold():
@@ -148,11 +146,6 @@ def setting_of(speech: tells.SpeechTold) -> list[float]:
     return [getattr(speech, dimension.name) for dimension in DIMENSIONS]
 
 
-def off_words(expected_regret: float) -> str:
-    """Say how far the best setting is expected to be from what is wanted."""
-    return f"expected to be some {off_db(expected_regret):.1f} dB off"
-
-
 def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
     pairs = zip(DIMENSIONS, values_db, strict=True)
     return "  ".join(f"{d.name.removesuffix('_db')} {value:+5.1f}" for d, value in pairs)
@@ -166,6 +159,6 @@ def show_result(
     What was not found has no figure.
     """
     remarks = (reason.to_record() for reason in result.remarks)
-    told = [comparisons_row(result), *off_rows(result), *remarks]
+    told = [comparisons_row(result), *remarks]
     table = setting_table(result, truth_db=truth_db)
     show_sections(screen, [section("tuning", None, tables([table]), rows(told))], Shown())

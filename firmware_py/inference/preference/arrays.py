@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
 
-# Of a kind of people, the columns of `People.table`.
-SENSITIVITY, TIE_WIDTH, LAPSE_RATE = range(3)
-PEOPLE_ENTRIES: Final = 3
+# Of a kind of people, the columns of `People.table`; those of `LAPSES` are one for each answer.
+SENSITIVITY, TIE_WIDTH, LAPSES = range(3)
+PEOPLE_ENTRIES: Final = 5
 
 
 class Comparisons(NamedTuple):
@@ -18,6 +18,7 @@ class Comparisons(NamedTuple):
     slope: Matrix  # (n, d) first less second
     offset: Vector  # (n,) (|first|**2 - |second|**2) / 2
     answer: Indices  # (n,) FIRST, SECOND or SAME
+    heard: Indices  # (n,) the same by the order of hearing, in which the first may be the second
 
 
 class People(NamedTuple):
@@ -47,13 +48,6 @@ class Space(NamedTuple):
     step: Vector  # (1,) of the grid of settings
 
 
-class Lines(NamedTuple):
-    """The comparisons that are considered: along lines, at distances; in units."""
-
-    direction: Matrix  # (m, d) unit vectors
-    length: Vector  # (l,) half the distances; of a check the sign counts
-
-
 class StandardPoints(NamedTuple):
     """Points of d standard logistic distributions."""
 
@@ -79,5 +73,3 @@ class Scratch(NamedTuple):
     column: Vector  # (d,)
     total: Vector  # (d,)
     centre: Vector  # (d,)
-    one: Vector  # (d,)
-    other: Vector  # (d,)

@@ -13,7 +13,6 @@ from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array, hold
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.preference.answer import Answer
-from firmware_py.inference.preference.arrays import Lines
 from firmware_py.inference.preference.doubts import (
     log_by_chance,
     log_evidence,
@@ -23,7 +22,7 @@ from firmware_py.inference.preference.doubts import (
 from firmware_py.inference.preference.points import standard_points, weigh_points
 from firmware_py.inference.preference.posterior import infer_wish
 from firmware_py.inference.preference.regret import UNIT_DB
-from firmware_py.inference.preference.selection import BITS, CHECK, GAIN, select_pair
+from firmware_py.inference.preference.selection import select_pair
 from firmware_py.inference.preference.thurstone import ANSWERS, CODES, FIRST, SAME, SECOND
 from firmware_py.inference.preference.workspace import Workspace
 
@@ -31,19 +30,27 @@ STEP_DB: Final = 0.5  # of a setting: nobody hears less
 SETTING_DB_MAX: Final = 100.0
 PRIOR_SD_LIMITS_DB: Final = (0.1, 30.0)
 COMPARISONS_LIMITS: Final = (1, 128)
-OBJECTIVES: Final = {"bits": BITS, "gain": GAIN}
 
-# The kinds of people that there may be, each as likely before any answer: how much more often the
-# better of two sounds is chosen, how wide "no difference" is, and how many answers mean nothing.
+# The kinds of people that there may be: how much more often the better of two sounds is chosen, how
+# wide "no difference" is, and how many answers, "first", "second" and "same", mean nothing.
 SENSITIVITIES: Final = (0.35, 0.7, 1.4, 2.8)
 TIE_WIDTHS: Final = (0.1, 0.6)
-LAPSE_RATES: Final = (0.02, 0.15)
-KINDS: Final = tuple(product(SENSITIVITIES, TIE_WIDTHS, LAPSE_RATES))
-# Candidates: the first number alone, or directions among all others.
-HALF_LENGTHS_DB: Final = (1.5, 3.0, 5.0, 8.0, 12.0)
-CHECK_LENGTHS_DB: Final = (8.0, 12.0, 18.0)  # from the best setting
+LAPSES: Final = (
+    (0.02 / 3.0,) * 3, (0.05, 0.05, 0.05), (0.4, 0.01, 0.01), (0.01, 0.4, 0.01)
+)  # fmt: skip
+LAPSES_SHARES: Final = (0.4, 0.4, 0.1, 0.1)  # before any answer; all else is equally likely
+KINDS: Final = tuple(
+    (*kind, *lapses) for *kind, lapses in product(SENSITIVITIES, TIE_WIDTHS, LAPSES)
+)
+SHARES: Final = tuple(
+    share / (len(SENSITIVITIES) * len(TIE_WIDTHS))
+    for _, _, share in product(SENSITIVITIES, TIE_WIDTHS, LAPSES_SHARES)
+)
+HALF_LENGTHS_DB: Final = (1.5, 3.0, 5.0, 8.0, 12.0)  # of the candidates
+# Where such a band of a number passes the end of its range, that end is asked, and said.
+END_ASKED: Final = 0.99
+END_SAID: Final = 0.90
 BISECTIONS: Final = 50
-LATTICE: Final = 1  # directions are those to the points of a cube of this half width
 
 Pair = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -59,9 +66,6 @@ class PreferenceEstimator(OneAtATime):
         Of what people want beside the prescription, of each number.
     max_comparisons : int
         That there is room for.
-    objective : str
-        What a comparison is chosen for: "bits" of the answer about the wish, or expected "gain" of
-        the best setting.
 
     Raises
     ------
@@ -81,29 +85,22 @@ class PreferenceEstimator(OneAtATime):
         ranges_db: Sequence[tuple[float, float]],
         prior_sd_db: Sequence[float],
         max_comparisons: int = 64,
-        objective: str = "gain",
     ) -> None:
         self._ranges_db = _checked_ranges(ranges_db)
         prior_sd_db = _checked_sds(prior_sd_db, len(self._ranges_db))
         room = integer("max_comparisons", max_comparisons, *COMPARISONS_LIMITS)
-        if objective not in OBJECTIVES:
-            raise ValueError(f"objective is {objective!r}; allowed are {', '.join(OBJECTIVES)}")
-        self._objective = OBJECTIVES[objective]
-        directions = _directions(len(self._ranges_db))
-        check_db = np.array([*CHECK_LENGTHS_DB, *(-x for x in CHECK_LENGTHS_DB)])
-        self._lines = Lines(directions, np.array(HALF_LENGTHS_DB) / UNIT_DB)
-        self._check_lines = Lines(directions, check_db / (2.0 * UNIT_DB))
+        self._lengths = np.array(HALF_LENGTHS_DB) / UNIT_DB
         self._points = standard_points(len(self._ranges_db))
-        hold((self._lines, self._check_lines, self._points), self)
+        hold((self._points,), self)
         self._workspace = Workspace.with_room_for(room, len(self._ranges_db), len(KINDS))
         self._write(prior_sd_db)
         self.reset()
 
     def _write(self, prior_sd_db: list[float]) -> None:
         w = self._workspace
-        for kind, entries in enumerate(KINDS):
+        for kind, (entries, share) in enumerate(zip(KINDS, SHARES, strict=True)):
             w.people.table[kind] = entries
-            w.people.log_share[kind] = -log(float(len(KINDS)))
+            w.people.log_share[kind] = log(share)
         for i, ((low_db, high_db), sd_db) in enumerate(
             zip(self._ranges_db, prior_sd_db, strict=True)
         ):
@@ -115,8 +112,9 @@ class PreferenceEstimator(OneAtATime):
         self._answered = [0] * ANSWERS
         self._is_refined = False
         self._chosen: Pair | None = None
+        self._ends_asked = [0] * len(self._ranges_db)
+        self._checked: tuple[int, set[tuple[float, ...]]] | None = None  # the last: number, pair
         self._of_wishes: tuple[float, float] | None = None  # probabilities of one, and of two
-        self._bits = 0.0
         self._workspace.wishes.tau[:] = 0.0
         self._workspace.wishes.nu[:] = 0.0
         self._infer()
@@ -130,11 +128,51 @@ class PreferenceEstimator(OneAtATime):
         return self._workspace.nbytes
 
     def check_pair(self) -> Pair:
-        """Return the best setting and one that is surely worse, dB, to see if somebody listens.
+        """Return the best setting and that with one number at the end of its range, dB.
 
-        Errors as of `next_pair`.
+        Who listens mostly hears that the end is worse. But who wants more than there is prefers the
+        farther of any two settings, as does who wants the farther: only the end tells them apart.
+        So a number that may be wished beyond its range comes first, then one whose end was asked
+        the least often. Errors as of `next_pair`.
         """
-        return self._select(CHECK, self._check_lines)
+        best = self.best()
+        wish_db = self.wish()[0].tolist()
+        of_numbers = zip(wish_db, self._ranges_db, strict=True)
+        ends = [low if each < 0.0 else high for each, (low, high) in of_numbers]
+        off_db = [abs(end - value) for end, value in zip(ends, best, strict=True)]
+        apart = [i for i, off in enumerate(off_db) if off >= HALF_LENGTHS_DB[0]]
+        if not apart:
+            return self.next_pair()
+        passed = self._passed_ends(END_ASKED)
+
+        def turn(i: int) -> tuple[int, float]:
+            return (-1 if i in passed else self._ends_asked[i]), off_db[i]
+
+        number = min(apart, key=turn)
+        pair = best, (*best[:number], ends[number], *best[number + 1 :])
+        self._checked = number, {*pair}
+        return pair
+
+    def ends_wished(self) -> dict[int, float]:
+        """Return the end of the range, dB, of each number that may be wished beyond it."""
+        best, passed = self.best(), self._passed_ends(END_SAID)
+        return {i: end for i, end in passed.items() if abs(end - best[i]) <= UNIT_DB}
+
+    def _passed_ends(self, probability: float) -> dict[int, float]:
+        """Return the ends, dB, that a band of the wish passes, where the best is nearer than to 0.
+
+        `probability`: of the wish in the band.
+        """
+        ends, *bands = self._ranges_db, *self.wish_band(probability)
+        found = {}
+        for i, (value, (low, high), low_db, high_db) in enumerate(
+            zip(self.best(), ends, *bands, strict=True)
+        ):
+            if 2.0 * value > high > 0.0 and high_db > high:
+                found[i] = high
+            if 2.0 * value < low < 0.0 and low_db < low:
+                found[i] = low
+        return found
 
     def next_pair(self) -> Pair:
         """Return the two settings to compare next, dB; in no particular order.
@@ -142,25 +180,14 @@ class PreferenceEstimator(OneAtATime):
         An `InferenceError`: the ranges leave no two settings that differ.
         """
         if self._chosen is None:
-            self._chosen = self._select(self._objective, self._lines)
-            self._bits = float(self._workspace.choice[0])
+            w = self._workspace
+            status = select_pair(
+                w.people, w.space, w.wishes, self._lengths, w.scratch, w.slope, w.first, w.second
+            )
+            if status == NONE_ALLOWED:
+                raise InferenceError("the ranges leave no two settings to compare")
+            self._chosen = _in_db(w.first), _in_db(w.second)
         return self._chosen
-
-    def _select(self, objective: int, lines: Lines) -> Pair:
-        w = self._workspace
-        status = select_pair(
-            objective, w.people, w.space, w.wishes, lines, w.scratch, w.slope, w.first, w.second,
-            w.choice,
-        )  # fmt: skip
-        if status == NONE_ALLOWED:
-            raise InferenceError("the ranges leave no two settings to compare")
-        return _in_db(w.first), _in_db(w.second)
-
-    @property
-    def information_bits(self) -> float:
-        """Return the information expected from the answer to the next comparison, bits."""
-        self.next_pair()
-        return self._bits
 
     def observe(
         self, first_db: Sequence[float], second_db: Sequence[float], answer: Answer | str
@@ -176,7 +203,10 @@ class PreferenceEstimator(OneAtATime):
         code, asked, n = CODES[Answer(answer)], self._workspace.asked, self.comparison_count
         if n >= len(asked.answer):
             raise TrialLimitError(f"there is room for {n} comparisons only")
+        if self._checked and self._checked[1] == {(*first_db,), (*second_db,)}:
+            self._ends_asked[self._checked[0]] += 1
         self._answered[code] += 1
+        asked.heard[n] = code
         if second < first:  # the posterior has the same bits, whichever was heard first
             first, second, code = second, first, {FIRST: SECOND, SECOND: FIRST, SAME: SAME}[code]
         offset = 0.0
@@ -184,7 +214,7 @@ class PreferenceEstimator(OneAtATime):
             asked.slope[n, i] = a - b
             offset += 0.5 * (a - b) * (a + b)
         asked.offset[n], asked.answer[n] = offset, code
-        self._chosen, self._is_refined = None, False
+        self._chosen, self._checked, self._is_refined = None, None, False
         self._infer()
 
     def wish(self) -> tuple[Array, Array]:
@@ -301,18 +331,6 @@ class PreferenceEstimator(OneAtATime):
             )
         limits = (-SETTING_DB_MAX, SETTING_DB_MAX)
         return [number(name, value, *limits) / UNIT_DB for value in setting_db]
-
-
-def _directions(d: int) -> Array:
-    """Return unit vectors: the first number alone, then among all others, one of two opposites."""
-    found = [[1.0, *[0.0] * (d - 1)]]
-    for point in product(range(-LATTICE, LATTICE + 1), repeat=d - 1):
-        leading = next((value for value in point if value), 0)
-        if leading > 0:
-            found.append([0.0, *point])
-    directions = np.array(found, dtype=np.float64)
-    unit: Array = directions / np.sqrt((directions**2).sum(axis=1, keepdims=True))
-    return unit
 
 
 def _checked_ranges(ranges_db: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -22,7 +22,7 @@ from firmware_py.inference.kernel import (
 )
 from firmware_py.inference.linear_algebra import cholesky
 from firmware_py.inference.preference.arrays import (
-    LAPSE_RATE,
+    LAPSES,
     SENSITIVITY,
     TIE_WIDTH,
     Comparisons,
@@ -32,7 +32,7 @@ from firmware_py.inference.preference.arrays import (
     StandardPoints,
     Wishes,
 )
-from firmware_py.inference.preference.thurstone import probability
+from firmware_py.inference.preference.thurstone import attention, probability
 
 POINTS: Final = 2048
 # The SD of a standard logistic distribution is pi / sqrt(3); points lie this many SDs wider.
@@ -84,16 +84,14 @@ def log_likelihood(
         product = kinds[kind]
         if product == 0.0:
             continue
-        s, width, lapse = (
-            people.table[kind, SENSITIVITY],
-            people.table[kind, TIE_WIDTH],
-            people.table[kind, LAPSE_RATE],
-        )
+        s, width = people.table[kind, SENSITIVITY], people.table[kind, TIE_WIDTH]
+        attentive = attention(people, kind)
         for a in range(n):
             difference = -asked.offset[a]
             for i in range(len(wish)):
                 difference += asked.slope[a, i] * wish[i]
-            product *= probability(asked.answer[a], s * difference, width, lapse)
+            lapses = people.table[kind, LAPSES + asked.heard[a]]
+            product *= probability(asked.answer[a], s * difference, width, attentive, lapses)
         total += product
     return log(max(total, 1e-300))
 

@@ -21,7 +21,7 @@ from firmware_py.inference.kernel import (
 )
 from firmware_py.inference.linear_algebra import invert
 from firmware_py.inference.preference.arrays import (
-    LAPSE_RATE,
+    LAPSES,
     SENSITIVITY,
     TIE_WIDTH,
     Comparisons,
@@ -30,7 +30,7 @@ from firmware_py.inference.preference.arrays import (
     Space,
     Wishes,
 )
-from firmware_py.inference.preference.thurstone import expectation
+from firmware_py.inference.preference.thurstone import attention, expectation
 
 SWEEPS_MAX: Final = 60
 CHANGE_MAX: Final = 1e-7  # of a mean, in its SDs, from one sweep to the next
@@ -106,7 +106,8 @@ def take_in(
     s = people.table[kind, SENSITIVITY]
     _, first, second = expectation(
         asked.answer[a], s * (m - asked.offset[a]), s * s * v,
-        people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
+        people.table[kind, TIE_WIDTH], attention(people, kind),
+        people.table[kind, LAPSES + asked.heard[a]],
     )  # fmt: skip
     slope_log, bend_log = s * first, s * s * (second - first * first)
     shrunk = 1.0 + v * bend_log  # the variance of t with this answer, over that without
@@ -146,8 +147,8 @@ def evidence(
         t = dot(d, slope, wishes.mean[kind])
         if not variance > 0.0:
             z, _, _ = expectation(
-                asked.answer[a], 0.0, 0.0, people.table[kind, TIE_WIDTH],
-                people.table[kind, LAPSE_RATE],
+                asked.answer[a], 0.0, 0.0, people.table[kind, TIE_WIDTH], attention(people, kind),
+                people.table[kind, LAPSES + asked.heard[a]],
             )  # fmt: skip
             total += log(z)
             continue
@@ -155,7 +156,8 @@ def evidence(
         m = (t / variance - nu) / precision
         z, _, _ = expectation(
             asked.answer[a], s * (m - asked.offset[a]), s * s / precision,
-            people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
+            people.table[kind, TIE_WIDTH], attention(people, kind),
+            people.table[kind, LAPSES + asked.heard[a]],
         )  # fmt: skip
         both = precision + tau
         pull = nu + m * precision

@@ -17,7 +17,6 @@ from firmware_py.inference.preference.arrays import (
     Wishes,
 )
 from firmware_py.inference.preference.points import POINTS
-from firmware_py.inference.preference.selection import CHOICE_ENTRIES
 
 
 @dataclass
@@ -35,7 +34,6 @@ class Workspace(Memory):
     slope: Array  # scratch
     first: Array  # of the pair that was chosen
     second: Array
-    choice: Array
     centre: Array  # of the wish by expectation propagation
     factor: Array
     kinds: Array  # scratch
@@ -49,7 +47,7 @@ class Workspace(Memory):
         def of_comparisons() -> Comparisons:
             return Comparisons(
                 np.zeros((comparisons, numbers)), np.zeros(comparisons),
-                np.zeros(comparisons, np.int64),
+                *np.zeros((2, comparisons), np.int64),
             )  # fmt: skip
 
         def of_wishes() -> Wishes:
@@ -66,11 +64,10 @@ class Workspace(Memory):
             later=of_wishes(),
             log_evidence=np.zeros(comparisons + 1),
             space=Space(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(1)),
-            scratch=Scratch(*np.zeros((3, *square)), *np.zeros((5, numbers))),
+            scratch=Scratch(*np.zeros((3, *square)), *np.zeros((3, numbers))),
             slope=np.zeros(d),
             first=np.zeros(d),
             second=np.zeros(d),
-            choice=np.zeros(CHOICE_ENTRIES),
             centre=np.zeros(d),
             factor=np.zeros(square),
             kinds=np.zeros(kinds),

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
 from firmware_py.comparisons.result import TuningResult
-from firmware_py.comparisons.space import Setting
+from firmware_py.comparisons.space import STEP_DB, Setting
 from firmware_py.findings.rows import Row, row
-from firmware_py.paper.blocks import Block, rows, tables
-from firmware_py.paper.tuning_paper import comparisons_row, off_rows, setting_table
+from firmware_py.paper.blocks import Block, tables
+from firmware_py.paper.tuning_paper import comparisons_row, setting_table
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader
@@ -105,6 +105,9 @@ class Tuned:
         yield row("fit-finding"), comparisons_row(self.result)
 
     def blocks(self) -> list[Block | None]:
-        """Return each number of the setting, and how far off it may be, if that was found."""
-        setting = setting_table(self.result, self.prescribed.ranges_db())
-        return [tables([setting]), rows(off_rows(self.result), small=True)]
+        """Return each number of the setting."""
+        comes_out_db = np.mean(self.prescribed.comes_out_db(self.setting), axis=0)
+        off_db = np.abs(comes_out_db - self.setting.values_db()).max()
+        heard_db = comes_out_db.tolist() if off_db >= STEP_DB else None
+        allowed_db = self.prescribed.ranges_db()
+        return [tables([setting_table(self.result, allowed_db, comes_out_db=heard_db)])]

@@ -79,4 +79,4 @@ def _distance(axes: "Axes", steps: Sequence[Step], wish_db: Sequence[float] | No
         axes.plot(counts, true_db, color=ORANGE, linestyle="--")
     axes.set_ylim(0.0)
     axes.set_ylabel("dB")
-    axes.set_title("expected to be off by", fontsize=9.5, color=INK)
+    axes.set_title("off by, if judged as assumed", fontsize=9.5, color=INK)

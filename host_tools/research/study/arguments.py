@@ -19,7 +19,6 @@ RETEST_DRIFT_USUAL: Final = "2.3/1"  # dB, NHANES; octaves, ours
 SENSITIVITY_USUAL: Final = 1.4
 WORKERS_MAX: Final = 512
 NUMBER_MAX: Final = 1_000_000  # of ears, seeds or people
-TUNINGS: Final = ("gain", "bits", "random", "thompson", "improvement")  # methods of --tuning
 FIGURES: Final = ("posterior-evolution", "mean-bald")
 
 ALWAYS: Final = {"audiograms", "columns", "json", "out", "ears", "workers", "dask"}
@@ -115,10 +114,10 @@ KINDS: Final = (
         PRINTS, NO_EARS,
     ),
     Kind(
-        "--tuning", "tuning.table", {"methods", "people", "seed", "sensitivity", "peer"},
-        "print instead how soon tunings of a hearing aid come to what people want, by several "
-        "ways to choose what is compared",
-        "it tunes for simulated people, and prints tables", NO_EARS,
+        "--tuning", "tuning.table", {"people", "seed", "sensitivity"},
+        "print instead what tunings of a hearing aid end with, for people who answer in many ways, "
+        "beside tuning up and down",
+        "it tunes for simulated people, and prints a table", NO_EARS,
     ),
     Kind(
         "--figure", "", {"profile", "audiogram", "seed", "trials", *LISTENER},
@@ -217,16 +216,12 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "--people": {
         "type": int, "metavar": "N",
         "help": "of --time-to-go (default: 40), --rooms and --changed (100), --whole (500) and "
-        "--tuning (200): a row",
+        "--tuning (60): a row",
     },
     "--sensitivity": {
         "type": float, "default": SENSITIVITY_USUAL, "metavar": "S",
         "help": "of --tuning: median of the people, SDs of a comparison's noise to a unit of "
         f"utility (default: {SENSITIVITY_USUAL:g})",
-    },
-    "--peer": {
-        "default": "", "metavar": "PYTHON[,N]",
-        "help": "of --tuning: an interpreter with AEPsych, which tunes for the first N people",
     },
     "--profile": {"default": "default", "help": "of the figure (default: default)"},
     "--audiogram": {

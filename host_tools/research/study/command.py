@@ -18,7 +18,6 @@ from host_tools.research.study import arguments as options
 from host_tools.research.study.arguments import (
     FIGURES,
     METHODS,
-    TUNINGS,
     WORKERS_MAX,
     Kind,
     check_ears,
@@ -45,14 +44,13 @@ examples:
   gp-pta study --bone --audiograms air_bone.csv
   gp-pta study --as-published --audiograms ears.csv --ears 36
   gp-pta study --time-to-go --audiograms bisgaard
-  gp-pta study --tuning --people 100 -o tuning
+  gp-pta study --tuning --people 60
   gp-pta study --audiograms bisgaard --methods gp-pta,my_methods:Bracket -o study
   gp-pta study --audiograms ears.csv --methods gp-pta --prior prior.json -o study
   gp-pta study --figure posterior-evolution --profile gp-pta-2015 -o figure.svg
 
 methods: {", ".join(METHODS_USUAL)};
-and, if named: {", ".join(METHODS_FURTHER)};
-of --tuning: {", ".join(TUNINGS)}.
+and, if named: {", ".join(METHODS_FURTHER)}.
 One of your own: package.module:Class, see host_tools/research/methods/README.md; or by the name
 that an installed package has in the entry points gp_pta.methods.
 An unbiased staircase takes off the 2.5 dB by which it settles above the level heard half the time.
@@ -104,8 +102,7 @@ def _figure(arguments: argparse.Namespace) -> int:
 def _table(arguments: argparse.Namespace, kind: Kind) -> int:
     """Run a table, which is kept in a directory if one is named."""
     where = _where(arguments)
-    drawn = ("matplotlib",) if kind.option == "--tuning" else ()
-    kept = () if arguments.out is None else ("pyarrow", *drawn)
+    kept = () if arguments.out is None else ("pyarrow",)
     need(f"gp-pta study {kind.option}", "numba", *kept, "threadpoolctl", use="study")
     from host_tools.research.study.ears import Tables
 
@@ -123,8 +120,6 @@ def _table(arguments: argparse.Namespace, kind: Kind) -> int:
 
         table = replace(table, plan=plan_of_table(kind.option, arguments, table.units))
         made = [*run_table(table, arguments.out, where)]
-        if table.draw is not None:
-            table.draw(made, arguments.out)
     rows = table.rows(made)
     lines = table.lines(rows)
     if arguments.out is not None:

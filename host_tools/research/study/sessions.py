@@ -105,8 +105,6 @@ class Table(Sessions[Unit, Made]):
     about: Json
     lines: Callable[[list[Row]], list[str]]  # says the rows, as people read them
     plan: Json = field(default_factory=dict)
-    # Draws a picture in the directory, if it is kept in one.
-    draw: Callable[[Sequence[Made], Path], None] | None = None
 
 
 def in_columns(rows: Sequence[Row], lines: Sequence[Line]) -> list[str]:

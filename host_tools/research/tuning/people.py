@@ -1,7 +1,4 @@
-"""The simulated people of the study: what each wants, and how finely each hears it.
-
-Standard library only: a peer in an environment of its own imports it too.
-"""
+"""The simulated people of the study: what each wants, and how finely each hears it."""
 
 import random
 from dataclasses import dataclass
@@ -12,7 +9,6 @@ from device.simulator.preferences import HONEST, SimulatedWearer, drawn_wish_db
 NUMBERS: Final = 4  # of a setting
 WISH_SD_DB: Final = 5.0
 LIMIT_DB: Final = 12.0  # each number of a setting goes so far, up and down
-STEP_DB: Final = 0.5  # of a setting
 
 # A just-noticeable change of gain differs between people: its quartiles are 1.5 and 2.7 dB for all
 # frequencies, 2.9 and 4.7 for the middle ones (Caswell-Midwinter & Whitmer 2019, Trends in Hearing
@@ -59,8 +55,3 @@ def drawn_person(seed: int, kind: str = HONEST, sensitivity: float = SENSITIVITY
         seed,
         kind,
     )
-
-
-def on_grid(values_db: SettingDb) -> SettingDb:
-    rounded = (STEP_DB * round(value_db / STEP_DB) for value_db in values_db)
-    return tuple(min(max(each, -LIMIT_DB), LIMIT_DB) + 0.0 for each in rounded)

@@ -24,7 +24,7 @@ class SimulatedTuning:
     def __init__(self, person: Person) -> None:
         self.tuning = Tuning(settings_for(person))
         self.now_us = 0
-        self._wearer = person.wearer()
+        self.wearer = person.wearer()
         self._pair: list[SettingDb] = []
         self._comparison = 0
         self._answer = Answer.SAME
@@ -32,10 +32,6 @@ class SimulatedTuning:
         self._press_us: int | None = None
         self._wait_us: int | None = None
         self._result: TuningResult | None = None
-
-    @property
-    def wish_db(self) -> list[float]:
-        return self._wearer.wish_db
 
     def run(self) -> TuningResult:
         self._take(events.Started())
@@ -78,7 +74,7 @@ class SimulatedTuning:
         self._ends_us = self.now_us + SPEECH_US
         self._pair.append((played.overall_db, played.tilt_db, played.mid_db, played.soft_db))
         if len(self._pair) == 2:
-            self._answer = Answer(self._wearer.answer(*self._pair))
+            self._answer = Answer(self.wearer.answer(*self._pair))
         if len(self._pair) > 2 and len(self._pair) - 1 == MEANT[self._answer]:
             self._press_us = self.now_us + PRESS_US
 

@@ -1,5 +1,6 @@
 """Simulated people who compare, and the made-up talker."""
 
+import math
 import statistics
 from collections import Counter
 
@@ -7,11 +8,21 @@ import numpy as np
 import pytest
 
 from device.simulator.preferences import (
-    CHANGES_AFTER,
+    BEYOND,
     CHANGING,
+    DRIFTING,
+    DRIFTS_FOR,
     FARTHEST_DB,
     FIRST,
+    LAPSING,
+    LOUDER,
+    OFTEN_FIRST,
+    ONE_AT_A_TIME,
+    PEAK_LOWER,
+    PEOPLE,
     RANDOM,
+    TIRED,
+    TWO_PEAKS,
     SimulatedWearer,
     drawn_wish_db,
 )
@@ -40,13 +51,55 @@ def test_who_says_the_first_or_answers_by_chance_has_no_wish() -> None:
 def test_who_changes_his_mind_wants_the_opposite() -> None:
     person = SimulatedWearer(WISH_DB, CHANGING, lapse_rate=0.0)
     opposite = [-each for each in WISH_DB]
-    told = [person.answer(WISH_DB, opposite) for _ in range(2 * CHANGES_AFTER)]
-    assert set(told[:CHANGES_AFTER]) == {"first"}
-    assert set(told[CHANGES_AFTER:]) == {"second"}
+    after = PEOPLE[CHANGING].turns_after
+    told = [person.answer(WISH_DB, opposite) for _ in range(2 * after)]
+    assert set(told[:after]) == {"first"}
+    assert set(told[after:]) == {"second"}
+
+
+def test_some_say_the_first_often_lapse_often_or_tire() -> None:
+    assert answers(SimulatedWearer(FAR_DB, OFTEN_FIRST, lapse_rate=0.0))["first"] == pytest.approx(
+        2000 * 0.4, abs=60
+    )
+    assert answers(SimulatedWearer(WISH_DB, LAPSING))["first"] == pytest.approx(
+        2000 * (0.8 + 0.2 / 3), abs=60
+    )
+    tired = SimulatedWearer(WISH_DB, TIRED, lapse_rate=0.0)
+    assert answers(tired, PEOPLE[TIRED].chance_after) == {"first": PEOPLE[TIRED].chance_after}
+    assert min(answers(tired).values()) > 550
+
+
+def test_who_judges_one_thing_at_a_time_goes_by_the_number_that_matters_most() -> None:
+    # The first is 6 dB better in one number, and 5 dB worse in each of two.
+    first_db, second_db = [0.0, 5.0, 5.0, 0.0], [6.0, 0.0, 0.0, 0.0]
+    for kind, better in ((ONE_AT_A_TIME, "first"), ("honest", "second")):
+        person = SimulatedWearer([0.0] * 4, kind, sensitivity=1e3, lapse_rate=0.0)
+        assert person.answer(first_db, second_db) == better
+        assert person.answer(second_db, first_db) != better
+
+
+def test_a_second_peak_is_8_db_away_and_lower() -> None:
+    person = SimulatedWearer(WISH_DB, TWO_PEAKS)
+    peak_db = [w + 8.0 * each for w, each in zip(WISH_DB, person.way, strict=True)]
+    assert math.dist(peak_db, WISH_DB) == pytest.approx(8.0)
+    assert person.utility(WISH_DB) == 0.0
+    assert person.utility(peak_db) == pytest.approx(-PEAK_LOWER)
+    between_db = [0.5 * (w + p) for w, p in zip(WISH_DB, peak_db, strict=True)]
+    assert person.utility(between_db) < -0.8
+
+
+def test_a_wish_drifts_lies_beyond_the_range_or_is_as_loud_as_can_be_borne() -> None:
+    drifting = SimulatedWearer(WISH_DB, DRIFTING)
+    answers(drifting, 2 * DRIFTS_FOR)
+    assert math.dist(drifting.wish_db, WISH_DB) == pytest.approx(6.0)
+    assert SimulatedWearer(FAR_DB, BEYOND).wish_db == [-8.0, 15.0, 0.0, 2.0]
+    louder = SimulatedWearer(FAR_DB, LOUDER)
+    values = [louder.utility([level_db, *FAR_DB[1:]]) for level_db in (-12.0, 0.0, 9.0, 10.0)]
+    assert values == pytest.approx([-7.0, -3.0, 0.0, -1.0])
 
 
 def test_a_kind_that_there_is_not_is_named() -> None:
-    with pytest.raises(ValueError, match="kind of person is 'sly'; allowed are honest, first"):
+    with pytest.raises(ValueError, match="kind of person is 'sly'; allowed are honest, one-at"):
         SimulatedWearer(WISH_DB, "sly")
 
 

@@ -10,7 +10,7 @@ import { number, own, say } from "./words.js";
 
 const OVER = ["idle", "finished"];
 const STATES = [...OVER, "paused", "waiting"]; // of which something is said; else it is under way
-const DIMENSIONS = ["overall_db", "tilt_db", "mid_db", "soft_db"];
+const DIMENSIONS = ["overall-db", "tilt-db", "mid-db", "soft-db"];
 const NOTES_MAX = 20;
 
 function signed(value_db) {
@@ -61,10 +61,9 @@ export class Tuning {
     const { comparisons, same, silent } = found;
     const isNone = found.finding === "none"; // what was not found has no figure
     const rows = DIMENSIONS.map((name, i) => [
-      say(`tune_${name}`),
+      say({ code: `dimension-${name}` }),
       signed(found.setting_db[i]),
-      isNone ? "-" : signed(found.wish_db[i]),
-      isNone ? "-" : say({ code: "band", low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
+      ...(isNone ? ["-", "-"] : wished(found, name, i)),
     ]);
     const columns = ["", say("tune_setting"), say("tune_wish"), say({ code: "row-band" })];
     const remarks = found.remarks.map((each) => make("p", {}, say(each)));
@@ -135,13 +134,20 @@ export class Tuning {
   }
 }
 
-/** Say where a tuning is, and what it may still bring. */
+/** Say what is wanted of a number, and its band; no figure of what may lie beyond its range. */
+function wished({ wish_db, low_db, high_db, remarks }, dimension, i) {
+  const end = remarks.find((remark) => remark.code === "range-end" && remark.dimension === dimension);
+  if (end) {
+    return [say({ ...end, code: "wish-end" }), "-"];
+  }
+  return [signed(wish_db[i]), say({ code: "band", low: signed(low_db[i]), high: signed(high_db[i]) })];
+}
+
+/** Say where a tuning is. */
 function stateWords(about, isUnderWay) {
   const words = [say(`tune_${STATES.includes(about.state) ? about.state : "under_way"}`)];
   if (isUnderWay) {
     words.push(say("tune_done", { done: about.comparisons ?? 0, of: about.of ?? 0 }));
-    const { expected_regret: regret } = about;
-    words.push(...(regret ? [say("tune_regret", { regret: number(Number(regret), 2) })] : []));
   }
   return words.join(" ");
 }
