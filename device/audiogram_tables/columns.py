@@ -25,14 +25,14 @@ from device.audiogram_tables.places import (
 )
 from device.audiogram_tables.sheet import Row, Sheet, list_names
 from firmware_py.terms.printable import show
-from firmware_py.terms.route import AIR, BONE
+from firmware_py.terms.route import AIR
 
 # A table may have more than one of them.
 SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR, Role.IGNORE)
 # Words that stand in what to type for what nobody can guess.
 _TO_FILL_IN: Final = {
     "EAR": "right, left, right.bone or left.bone",
-    "ROUTE": "air or bone",
+    "ROUTE": "air, bone or ucl",
     "PLACE": "a place such as right.500, or ignore,",
     "HEADING": "the column of levels",
 }
@@ -147,8 +147,7 @@ def _others_of(found: Mapping[str, Place | None]) -> re.Pattern[str]:
     """Return which other headings a known shape has, that are no thresholds."""
     if any(map(nhanes.place_of, found)):
         return re.compile("(?!AUXU)[A-Z][A-Z0-9_]*")
-    both = {place.route for place in found.values() if place} >= {AIR, BONE}
-    return re.compile(r"(?i:ucl)\d{3,5}" if both else "(?!)")  # beside air500 and bone500
+    return re.compile("(?!)")
 
 
 def _guessed(text: str, cells: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from firmware_py.terms.record_checks import (
     one_of,
     refusal,
     several,
+    switch,
     whole,
 )
 from firmware_py.terms.route import BY_AIR, LEFT, RIGHT, Route
@@ -302,12 +303,6 @@ NUMBER_MAX: Final = 2**63 - 1  # of the wire
 TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
 
 
-def _switch(place: str, value: object) -> object:
-    if type(value) is not bool:  # 1 is not true
-        raise refusal(place, value, "are true and false")
-    return value
-
-
 def _text(place: str, value: object) -> object:
     if type(value) is not str or len(value) > TEXT_CHARACTERS_MAX or not value.isprintable():
         allowed = f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed"
@@ -318,6 +313,6 @@ def _text(place: str, value: object) -> object:
 # What a field of an event may be, by its type; a number there is a level or a difference in dB.
 _DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
 CHECKS: Final[dict[Any, Check]] = {
-    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
+    bool: switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
     RoomLevels: several(_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
 }  # fmt: skip
