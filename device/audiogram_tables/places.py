@@ -194,7 +194,8 @@ def guess(text: str) -> Place | None:
         return None
     side, route = "".join(sides), "".join(routes)
     if not numbers:
-        return Place(Role.THRESHOLD, side, route) if len(compact) > 1 else None
+        is_level = len(compact) > 1 and route != DISCOMFORT
+        return Place(Role.THRESHOLD, side, route) if is_level else None
     hertz = _hertz(numbers[0], kilo="k" in words or "khz" in words)
     if hertz is None and (words or "." in numbers[0]):
         hertz = _hertz(numbers[0], kilo=True)
