@@ -1,7 +1,8 @@
 """What an aid may never exceed: the gain of a band, and the level of what comes out.
 
 The most that comes out is the level that one ear in ten finds uncomfortable whose threshold is the
-same, and never more than an aid sold over the counter may give. Beside a band of which little may
+same, or one such person in ten of whom levels were measured (`discomfort.py`), and never more than
+an aid sold over the counter may give. Beside a band of which little may
 come out it is less, since no aid tells them apart (`band_limits.py`). The most gain is what does
 not whistle, and what keeps the peaks of conversational speech below that level. All of them come
 from other people: they are to be verified on the ear.
@@ -67,6 +68,7 @@ class Reason(StrEnum):
     DISCOMFORT = "discomfort"  # more is uncomfortable for one ear in ten
     CEILING = "ceiling"  # more than an aid sold over the counter may give
     NEIGHBOUR = "neighbour"  # more would be too much in a band beside it
+    OWN = "own"  # more may be uncomfortable for this person, of whom a level was measured
 
 
 @dataclass(frozen=True)
@@ -82,26 +84,36 @@ class Limits:
     at_ceiling: npt.NDArray[np.bool_]
     by_neighbour: npt.NDArray[np.bool_]
     gain_by_output: npt.NDArray[np.bool_]
+    is_own: bool = False  # `discomfort_db_spl` is of this person
 
     def why_output(self, k: int) -> Reason:
         """Return why no more comes out of a band of one ear."""
         if self.by_neighbour[k]:
             return Reason.NEIGHBOUR
-        return Reason.CEILING if self.at_ceiling[k] else Reason.DISCOMFORT
+        if self.at_ceiling[k]:
+            return Reason.CEILING
+        return Reason.OWN if self.is_own else Reason.DISCOMFORT
 
     def why_gain(self, k: int) -> Reason:
         """Return why a band of one ear has no more gain: its peaks of speech, or feedback."""
         return self.why_output(k) if self.gain_by_output[k] else Reason.FEEDBACK
 
 
-def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED) -> Limits:
+def limits(
+    center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED,
+    own_db_hl: FloatArray | None = None,
+) -> Limits:  # fmt: skip
     """Return the limits for thresholds, (..., m), of one audiogram or of many, at rising centres.
 
     `coupling` is how the aid sits in the ear, "closed" or "open"; `ValueError` if it is another.
+    `own_db_hl`, (m,): from there on it may be uncomfortable for this very person.
     """
     if coupling not in FEEDBACK_DB:
         raise ValueError(f"coupling is {coupling!r}; allowed are {', '.join(FEEDBACK_DB)}")
-    discomfort_db_spl = discomfort_db_hl(center_hz, thresholds_db_hl) + field_db_spl(center_hz)
+    loud_db_hl = discomfort_db_hl(center_hz, thresholds_db_hl)
+    if own_db_hl is not None:
+        loud_db_hl = np.broadcast_to(own_db_hl, loud_db_hl.shape)
+    discomfort_db_spl = loud_db_hl + field_db_spl(center_hz)
     ceiling_db_spl = output_ceiling_db_spl(center_hz)
     own_db_spl = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
     output_max_db_spl = hold_by_neighbours(center_hz, own_db_spl).round(1)
@@ -115,6 +127,7 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
         discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1),
         at_ceiling=(discomfort_db_spl > ceiling_db_spl) & ~by_neighbour,
         by_neighbour=by_neighbour, gain_by_output=comfort_db < feedback_db,
+        is_own=own_db_hl is not None,
     )  # fmt: skip
 
 
