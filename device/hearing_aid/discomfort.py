@@ -13,7 +13,7 @@ import numpy as np
 
 from device.hearing_aid.limits import MEASURED_HZ
 from device.speech import FloatArray
-from firmware_py.terms.discomfort import DiscomfortLevel, DiscomfortLevels
+from firmware_py.terms.discomfort_levels import DiscomfortLevel, DiscomfortLevels
 
 HINGE_DB_HL: Final = 50.0  # levels rise faster with the threshold from there on
 NOISE_DB: Final = 5.0  # SD of a level that was measured another day

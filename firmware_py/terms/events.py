@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self, dataclass_transform
 
+from firmware_py.terms.discomfort_levels import DiscomfortLevels, levels_at
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.terms.reasons import WORDS, Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.terms.record_checks import (
@@ -171,6 +172,21 @@ class RoomHeard(Event, what="room-heard"):
     levels_db_spl: RoomLevels
 
 
+class DiscomfortTold(Event, what="discomfort-told"):
+    """The operator tells from which levels on tones are uncomfortable, as somebody measured it.
+
+    They are all that is known of the ear: what was told of it before counts no more.
+    """
+
+    ear: str
+    levels: DiscomfortLevels
+    source: str = ""  # who measured them; "": it was not told
+    day: str = ""
+
+    def __post_init__(self) -> None:
+        one_of(LEFT, RIGHT)("ear", self.ear)
+
+
 class Explained(Event):
     """What happened, and why."""
 
@@ -314,5 +330,6 @@ def _text(place: str, value: object) -> object:
 _DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
 CHECKS: Final[dict[Any, Check]] = {
     bool: switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
+    DiscomfortLevels: levels_at,
     RoomLevels: several(_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from device.audiogram_tables.table import Table as EarTable
 from device.hearing_aid.discomfort import HINGE_DB_HL, NOISE_DB, Model, own_levels
 from device.hearing_aid.limits import MEASURED_HZ, limits
 from device.speech import FloatArray
-from firmware_py.terms.discomfort import LEVEL_LIMITS_DB_HL, DiscomfortLevel
+from firmware_py.terms.discomfort_levels import LEVEL_LIMITS_DB_HL, DiscomfortLevel
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.research.study.ears import Tables
