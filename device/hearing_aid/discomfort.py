@@ -77,20 +77,27 @@ class Doubt(NamedTuple):
 Told = Mapping[str, DiscomfortLevels]  # by ear
 
 
+def at_measured(center_hz: FloatArray, thresholds_db_hl: FloatArray) -> FloatArray:
+    """Return thresholds, (..., m), at `MEASURED_HZ`."""
+    at, known = np.log2(MEASURED_HZ), np.log2(center_hz)
+    near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))])
+    return thresholds_db_hl @ near
+
+
 def own_levels(
-    center_hz: FloatArray, draws_db_hl: Mapping[str, FloatArray], told: Told,
-    model: Model | None = None,
-) -> dict[str, Own]:  # fmt: skip
+    draws_db_hl: Mapping[str, FloatArray], told: Told, model: Model | None = None
+) -> dict[str, Own]:
     """Return what levels told of one ear or both say of each ear that draws are there of.
 
-    Draws, (n, m), are of the thresholds at rising centres. Of no level nothing is returned.
+    Draws, (n, 4), are of the thresholds at `MEASURED_HZ`. Where no level is told nothing is
+    returned.
     """
     model = model or LEARNED
     ears = [*draws_db_hl]
     levels = [(k, level) for k, ear in enumerate(ears) for level in told.get(ear, ())]
     if not levels:
         return {}
-    expected = [model.expected_db_hl(_at_measured(center_hz, each)) for each in draws_db_hl.values()]
+    expected = [*map(model.expected_db_hl, draws_db_hl.values())]
     covariance_db2 = model.covariance_db2(len(ears))
     count = len(MEASURED_HZ)
     for k, each in enumerate(expected):
@@ -111,17 +118,13 @@ def own_levels(
     }
 
 
-def doubts(
-    center_hz: FloatArray, thresholds_db_hl: Mapping[str, FloatArray], told: Told
-) -> Iterator[Doubt]:
-    """Yield levels that somebody has to be asked about, of thresholds, (m,), of each ear."""
+def doubts(thresholds_db_hl: Mapping[str, FloatArray], told: Told) -> Iterator[Doubt]:
+    """Yield levels that somebody has to be asked about, of thresholds at `MEASURED_HZ`, (4,)."""
     for ear, thresholds in thresholds_db_hl.items():
-        expected_db_hl = LEARNED.expected_db_hl(_at_measured(center_hz, thresholds))
+        expected_db_hl = LEARNED.expected_db_hl(thresholds)
         for level in told.get(ear, ()):
-            heard_from = float(
-                np.interp(np.log2(level.frequency_hz), np.log2(center_hz), thresholds)
-            )
-            expected = float(_near(level.frequency_hz) @ expected_db_hl)
+            near = _near(level.frequency_hz)
+            heard_from, expected = float(near @ thresholds), float(near @ expected_db_hl)
             if level.level_db_hl <= heard_from:
                 yield Doubt(ear, level, "below-threshold", heard_from)
             elif level.level_db_hl > expected + UNUSUAL_DB:
@@ -177,13 +180,6 @@ def _near(frequency_hz: float) -> FloatArray:
     """Return how much each of `MEASURED_HZ` counts at a frequency, (4,)."""
     at, known = np.log2(frequency_hz), np.log2(MEASURED_HZ)
     return np.array([np.interp(at, known, row) for row in np.eye(len(known))])
-
-
-def _at_measured(center_hz: FloatArray, thresholds_db_hl: FloatArray) -> FloatArray:
-    """Return thresholds, (..., m), at `MEASURED_HZ`."""
-    at, known = np.log2(MEASURED_HZ), np.log2(center_hz)
-    near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))])
-    return thresholds_db_hl @ near
 
 
 # As `gp-pta study --discomfort` learned it on 30 November 2026, from 289 people of

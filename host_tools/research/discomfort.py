@@ -159,9 +159,10 @@ def judged_of(
             told[ear].append(DiscomfortLevel(f, float(np.clip(another_day, *LEVEL_LIMITS_DB_HL))))
     thresholds = dict(zip(EARS, person.thresholds, strict=True))
     own = own_levels(
-        AT_HZ, {ear: each[np.newaxis] for ear, each in thresholds.items()},
-        {ear: tuple(each) for ear, each in told.items()}, model,
-    )  # fmt: skip
+        {ear: each[np.newaxis] for ear, each in thresholds.items()},
+        {ear: tuple(each) for ear, each in told.items()},
+        model,
+    )
     found = Found([], [], [], [], [])
     for ear, levels in zip(EARS if own else (), person.levels, strict=False):
         known, limit_db_hl = np.isfinite(levels), own[ear].limit_db_hl(AT_HZ)
