@@ -163,9 +163,16 @@ COMMANDS: Final = (
 
 def every_command() -> tuple[Command, ...]:
     """Return all there are, also those that only some devices have."""
-    from firmware_py.operator import result_desk, room_desk, setting_desk, tuning_desk, update_desk
+    from firmware_py.operator import (
+        discomfort_desk,
+        result_desk,
+        room_desk,
+        setting_desk,
+        tuning_desk,
+        update_desk,
+    )
 
-    desks = (result_desk, room_desk, setting_desk, tuning_desk, update_desk)
+    desks = (result_desk, room_desk, discomfort_desk, setting_desk, tuning_desk, update_desk)
     return (*OWN_COMMANDS, *COMMANDS, *(row for desk in desks for row in desk.COMMANDS))
 
 

@@ -83,6 +83,8 @@ class HearingTest:
         self._check_until_us = 0
         self.boards = Boards()
         self.room = Room(earphones.kind)
+        # levels of discomfort that somebody measured, by ear
+        self.discomfort: dict[str, events.DiscomfortTold] = {}
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
 
     @property
@@ -117,6 +119,9 @@ class HearingTest:
                 return self._equipment_heard(now_us, by)
             case events.EarNamed(named):
                 return self._ear_named(now_us, named)
+            case events.DiscomfortTold(ear):
+                self.discomfort[ear] = event
+                return []
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
             case events.BoardReady(board=board):

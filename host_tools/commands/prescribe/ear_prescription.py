@@ -15,6 +15,7 @@ from device.hearing_aid.limits import CLOSED, UNCOMFORTABLE_DB_HL, discomfort_db
 from device.hearing_aid.prescription import Prescribed, fit_of_thresholds, fitted_ear, prescribe
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
+from firmware_py.terms.discomfort_levels import DiscomfortLevel
 from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
 from host_tools.commands.prescribe.own_discomfort import own_of
@@ -67,6 +68,12 @@ class EarPrescription:
     gap: GapPart | None
     for_gap_db: FloatArray
     own: Own | None = None  # this person's levels; None: no level was measured
+
+    @property
+    def told(self) -> dict[int, DiscomfortLevel]:
+        """Return the levels of discomfort that somebody measured, by frequency."""
+        told = self.source.told.get(self.ear)
+        return {level.frequency_hz: level for level in told.levels} if told else {}
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:

@@ -53,6 +53,8 @@ ROOM: Final = 1.1  # above the highest gain, for the marks
 DIFFERENCE_DB: Final = 5.0  # to either side at least, so that nothing looks like something
 LABEL_CHARACTERS: Final = 40
 # Above a gain, by its code; they are those of the table.
+# As audiologists mark it (ASHA 1990).
+DISCOMFORT_MARKER: Final = r"$\mathrm{m}$"
 SIGNS: Final = {
     "at-least": "≥",
     "at-least-for-gap": "≥",
@@ -152,6 +154,7 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
     x = np.log2(ear.frequencies_hz)
     own, frequencies_hz = ear.discomfort_db_spl, np.array(ear.frequencies_hz, dtype=np.float64)
     axes.fill_between(x, own.low, own.high, color=ORANGE, alpha=0.18, linewidth=0)
+    _mark_measured(axes, ear)
     most_db_spl = [band.output_max_db_spl for band in fitted.bands]
     axes.plot(x, most_db_spl, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
     for level_db_spl, dashes in DASHES.items():
@@ -162,6 +165,17 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
     axes.fill_between(x, threshold_db_spl, -20.0, color=GREY, alpha=0.3, linewidth=0)
     axes.set_ylim(0.0, 130.0)
     _frequencies(axes, x)
+
+
+def _mark_measured(axes: "Axes", ear: EarPrescription) -> None:
+    """Mark the levels of discomfort that somebody measured; an arrow: there was none up to it."""
+    for frequency_hz, level in ear.told.items():
+        at, field = np.log2(frequency_hz), field_db_spl(np.array([float(frequency_hz)]))[0]
+        marker, colour = DISCOMFORT_MARKER, EAR_COLOURS[ear.ear]
+        axes.plot([at], [level.level_db_hl + field], marker=marker, color=colour, ls="")
+        if level.above:
+            axes.annotate("↑", (at, level.level_db_hl + field), (0, 3), textcoords="offset points",
+                          ha="center", color=colour)  # fmt: skip
 
 
 def _difference(axes: "Axes", ear: EarPrescription, differences_db: FloatArray) -> None:
@@ -214,6 +228,9 @@ def _legend(
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-allowed")))
         entries.append(Patch(color=GREY, alpha=0.3, label=say("fit-not-heard")))
         entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own-discomfort")))
+        if any(ear.told for ear in ears):
+            label = say("discomfort-marks")
+            entries.append(Line2D([], [], marker=DISCOMFORT_MARKER, color=INK, ls="", label=label))
     else:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-gain")))
         other = say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS]

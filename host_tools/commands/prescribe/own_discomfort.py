@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -17,9 +19,9 @@ from firmware_py.terms.record_checks import ResultError
 from host_tools.commands.prescribe.source import NothingToPrescribeError, Source, Taken
 from host_tools.errors import HostError
 
-OPTION: str = "--discomfort"
-ANYWAY: str = "--discomfort-anyway"
-WHY: dict[str, str] = {
+OPTION: Final = "--discomfort"
+ANYWAY: Final = "--discomfort-anyway"
+WHY: Final = {
     "below-threshold": "at or below the threshold there, {than:.0f} dB HL",
     "unusual": "more than 40 dB above {than:.0f} dB HL, which is expected of these thresholds",
 }
@@ -46,7 +48,7 @@ def with_levels(source: Source, text: str | None, columns: str | None, *, anyway
 def _told(text: str, columns: str | None, source: Source) -> Mapping[str, DiscomfortTold]:
     file_name, colon, row = text.rpartition(":")
     try:
-        if not colon or not any(file_name.endswith(each) for each in (".csv", ".json", ".parquet")):
+        if not colon or not Path(file_name).exists():
             return told_of_words(text, OPTION)
         ears = Table.read(file_name, columns=columns).ears(row)
     except ResultError as error:

@@ -13,9 +13,10 @@ from device.hearing_aid.limits import Reason
 from device.hearing_aid.rules import NAL_R, RULES, rule_named
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
-from firmware_py.findings.rows import Row, row, share_row
+from firmware_py.findings.rows import Row, no_value, row, share_row
 from firmware_py.paper.head import state_row, why_nothing_follows
 from firmware_py.sessions.archive import COMPLETE
+from firmware_py.terms.discomfort_levels import DiscomfortLevel
 from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.shown_threshold import as_shown
@@ -36,7 +37,7 @@ def remark_rows(ears: Ears, fit: Fit) -> list[Row]:
         *sign_rows(ears),
         *given_rows(ears),
         *limit_rows(ears),
-        *output_rows(fit),
+        *output_rows(ears, fit),
         *session_rows(ears),
         verify_row(ears),
     ]
@@ -167,13 +168,45 @@ def _where(code: str, of: Mapping[str, Mapping[int, object]], why: object) -> It
         yield row(code, by_ear=found, ceiling=OUTPUT_CEILING_DB_SPL)
 
 
-def output_rows(fit: Fit) -> Iterator[Row]:
+def output_rows(ears: Ears, fit: Fit) -> Iterator[Row]:
     """Say what the most output is worth, and from which levels on the bands are held to it."""
-    ends = (limits.UNCOMFORTABLE_DB_HL[x] for x in (limits.LOUD_FOR_FEW, limits.LOUD_FOR_HALF))
-    few, half = map(np.array, ends)
-    yield row("output-spread", ears=limits.MEASURED_EARS, **_ends(half - few))
+    if any(ear.own is None for ear in ears):
+        ends = (limits.UNCOMFORTABLE_DB_HL[x] for x in (limits.LOUD_FOR_FEW, limits.LOUD_FOR_HALF))
+        few, half = map(np.array, ends)
+        yield row("output-spread", ears=limits.MEASURED_EARS, **_ends(half - few))
+    yield from discomfort_rows(ears)
     levels_db_spl = np.concatenate([ear.limited_from_db_spl for ear in fit.ears])
     yield row("limited-from", **_ends(levels_db_spl), early=LIMITER_EARLY_DB)
+
+
+def discomfort_rows(ears: Ears) -> Iterator[Row]:
+    """Say which levels somebody measured, what was inferred from them, and how sure that is."""
+    source = ears[0].source
+    for ear, told in source.told.items():
+        levels = [measured_row(level) for level in told.levels]
+        about = ", ".join(filter(None, (told.source, told.day)))
+        by = row("told", told=about) if about else row("discomfort-by-nobody")
+        places = [
+            row("discomfort-at", level=each, frequency_hz=level.frequency_hz)
+            for each, level in zip(levels, told.levels, strict=True)
+        ]
+        yield row("discomfort-told", ear=ear, places=places, by=by)
+        if ear not in source.ears:
+            yield row("discomfort-no-threshold", ear=ear)
+    sds_db = [ear.own.sd_db for ear in ears if ear.own is not None]
+    if sds_db:
+        yield row("output-own", **_ends(np.concatenate(sds_db)))
+        if not ears[0].given.calibrated:
+            yield row("discomfort-nominal")
+
+
+def measured_row(level: DiscomfortLevel) -> Row:
+    return row("level-above" if level.above else "level", level=level.level_db_hl)
+
+
+def measured_cells(ear: EarPrescription) -> list[Row]:
+    found = map(ear.told.get, ear.frequencies_hz)
+    return [no_value() if level is None else measured_row(level) for level in found]
 
 
 def _ends(values: FloatArray) -> dict[str, float]:
