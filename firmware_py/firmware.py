@@ -16,9 +16,9 @@ from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
-from firmware_py.operator.discomfort_desk import COMMANDS as OF_DISCOMFORT
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
+from firmware_py.operator.discomfort_desk import COMMANDS as OF_DISCOMFORT
 from firmware_py.operator.instrument import Instrument
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.replies import unasked_line

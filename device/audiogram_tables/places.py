@@ -14,7 +14,6 @@ from device.audiogram_tables import nhanes
 from device.audiogram_tables.levels import plain
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
-
 # Beside the routes: from which level on tones by air are uncomfortable, and no threshold.
 DISCOMFORT: Final = "ucl"
 

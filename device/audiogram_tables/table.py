@@ -1,12 +1,12 @@
 """The one reader of tables of audiograms.
 
 A table is CSV (separated by comma, semicolon, tab or bar, with decimal points or commas, in UTF-8
-or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., ``b500`` ... by
-bone, ``ucl500`` ... of discomfort), a person a row (``R500``, ``L500`` ..., the variables of NHANES, `gp-pta export`), or a
-threshold a row (``ear``, ``frequency``, ``threshold``, or ``frequency``, ``left``, ``right``). In
-`documents` and `fhir` is which JSON is read. Other headings are said by a mapping. What is not
-understood is refused with its place, the value, and what is allowed, of headings the mapping to
-type; what is of no threshold is passed over, and named.
+or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., ``b500`` ... by bone,
+``ucl500`` ... of discomfort), a person a row (``R500``, ``L500`` ..., the variables of NHANES,
+`gp-pta export`), or a threshold a row (``ear``, ``frequency``, ``threshold``, or
+``frequency``, ``left``, ``right``). In `documents` and `fhir` is which JSON is read. Other headings
+are said by a mapping. What is not understood is refused with its place, the value, and what is
+allowed, of headings the mapping to type; what is of no threshold is passed over, and named.
 """
 
 import re

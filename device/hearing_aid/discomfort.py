@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from device.hearing_aid.limits import MEASURED_HZ
 from device.speech import FloatArray
@@ -132,14 +133,18 @@ def doubts(thresholds_db_hl: Mapping[str, FloatArray], told: Told) -> Iterator[D
 
 
 def conditioned(
-    mean: FloatArray, covariance: FloatArray, rows: FloatArray, levels: FloatArray, above: FloatArray
+    mean: FloatArray,
+    covariance: FloatArray,
+    rows: FloatArray,
+    levels: FloatArray,
+    above: npt.NDArray[np.bool_],
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean and covariance of a Gaussian, given levels of `rows` of it with `NOISE_DB`.
 
     Those that are `above` are bounds: the level, with its noise, is higher. They become Gaussian
     factors by expectation propagation.
     """
-    prior = np.linalg.inv(covariance)
+    prior: FloatArray = np.linalg.inv(covariance)
     noise_db2 = NOISE_DB**2
     precision = np.where(above, 0.0, 1.0 / noise_db2)
     shift = np.where(above, 0.0, levels / noise_db2)
@@ -161,7 +166,7 @@ def conditioned(
 def _posterior(
     prior: FloatArray, mean: FloatArray, rows: FloatArray, precision: FloatArray, shift: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    spread = np.linalg.inv(prior + (rows.T * precision) @ rows)
+    spread: FloatArray = np.linalg.inv(prior + (rows.T * precision) @ rows)
     return spread @ (prior @ mean + rows.T @ shift), spread
 
 
@@ -182,8 +187,8 @@ def _near(frequency_hz: float) -> FloatArray:
     return np.array([np.interp(at, known, row) for row in np.eye(len(known))])
 
 
-# As `gp-pta study --discomfort` learned it on 30 November 2026, from 289 people of
-# `limits.UNCOMFORTABLE_DB_HL` (Oldenburg Hearing Health Record, 10.5281/zenodo.16919812, CC BY 4.0).
+# As `gp-pta study --discomfort` learned it on 30 November 2026, from 279 people both of whose ears
+# have thresholds and levels (Oldenburg Hearing Health Record, 10.5281/zenodo.16919812, CC BY 4.0).
 LEARNED: Final = Model(
     base_db_hl=np.array((88.9, 87.6, 90.1, 90.4)),
     rise=np.array((0.19, 0.36, 0.21, 0.23)),

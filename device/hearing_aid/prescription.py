@@ -147,7 +147,8 @@ def fit_of_thresholds(
     coupling is "closed" or "open". `source` is what the thresholds are from, for the fit to say.
     Draws, (n, m), are threshold curves from what is known of each ear, for `Fit.uncertainty_db`, of
     two ears as many; without them the thresholds are taken to be known. `gaps` are what is known of
-    a conductive loss. `own_db_hl`, (m,), are limits of `limits`. `ValueError` as of `insertion_gain` and `limits`.
+    a conductive loss; `own_db_hl`, (m,), is of each ear that of `limits`. `ValueError` as of
+    `insertion_gain` and `limits`.
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
     gaps, own = gaps or {}, own_db_hl or {}

@@ -9,7 +9,7 @@ from typing import Final
 
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Word
-from firmware_py.console.command_row import Command, When
+from firmware_py.console.command_row import Command
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.operator.refusals import refusing
 from firmware_py.operator.result_desk import LAST_RESULT
@@ -19,6 +19,10 @@ from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.route import LEFT, RIGHT, Route
 
+TOO_LATE: Final = (
+    "no test is under way, and the journal of one that is over takes nothing more: tell it after "
+    "SESS:STAR, or gp-pta prescribe --discomfort"
+)
 NONE: Final = "none"  # what was told of an ear is taken back
 
 
@@ -34,6 +38,8 @@ class DiscomfortDesk:
     ) -> None:
         """Take in levels of an ear or both; below a threshold once they are asked about."""
         texts = {ear: text for ear, text in ((RIGHT, right), (LEFT, left)) if text is not None}
+        if not self._runner.running:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, TOO_LATE)
         if not texts:
             raise ConsoleError(grammar.MISSING_PARAMETER, "something is missing: RIGHT or LEFT")
         with refusing():
@@ -81,7 +87,7 @@ COMMANDS: Final = (
             Argument("SOURCE", Word("WORD"), optional=True, any_script=True),
             Argument("DAY", Word("YYYY-MM-DD"), optional=True),
         ),
-        named=True, when=When.IN_TEST,
+        named=True,
     ),
     Command(
         "SESSion:DISComfort?", DiscomfortDesk.told, "the levels of discomfort told, as JSON",

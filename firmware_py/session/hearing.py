@@ -119,9 +119,6 @@ class HearingTest:
                 return self._equipment_heard(now_us, by)
             case events.EarNamed(named):
                 return self._ear_named(now_us, named)
-            case events.DiscomfortTold(ear):
-                self.discomfort[ear] = event
-                return []
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
             case events.BoardReady(board=board):
@@ -132,6 +129,9 @@ class HearingTest:
         """Let the presenter take an event, and take the answer that it makes of it."""
         if isinstance(event, events.RoomTold | events.RoomHeard):
             return self._take_room(event)
+        if isinstance(event, events.DiscomfortTold):
+            self.discomfort[event.ear] = event
+            return []
         if isinstance(event, events.ToneStarted):
             for ear in self.ears.values():
                 ear.levels.hidden_db_hl = {}  # by noise around the tone before

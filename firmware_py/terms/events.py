@@ -186,6 +186,14 @@ class DiscomfortTold(Event, what="discomfort-told"):
     def __post_init__(self) -> None:
         one_of(LEFT, RIGHT)("ear", self.ear)
 
+    @property
+    def words(self) -> str:
+        return " ".join([self.ear, *(level.words for level in self.levels)])
+
+    @property
+    def about(self) -> str:
+        return ", ".join(filter(None, (self.source, self.day)))
+
 
 class Explained(Event):
     """What happened, and why."""

@@ -83,7 +83,9 @@ def people_of(path: str, columns: str | None = None) -> list[Person]:
             pair = found.setdefault(ear.person, [np.full((2, 4), np.nan) for _ in range(2)])
             for to, readings in zip(pair, (ear.by_air, ear.discomfort), strict=True):
                 known = [readings.get(f) for f in MEASURED_HZ]
-                to[EARS.index(ear.side)] = [r.level_db_hl if r and r.heard else np.nan for r in known]
+                to[EARS.index(ear.side)] = [
+                    r.level_db_hl if r and r.heard else np.nan for r in known
+                ]
     people = [
         Person(name, *pair)
         for name, pair in found.items()
@@ -104,7 +106,8 @@ def learned(people: Sequence[Person]) -> Model:
     """
     levels = np.stack([person.levels.ravel() for person in people])
     designs = np.stack([_design(person.thresholds) for person in people])
-    covariance, factors = np.eye(8) * STEP_DB**2, np.zeros(designs.shape[-1])
+    covariance: FloatArray = np.eye(8) * STEP_DB**2
+    factors: FloatArray = np.zeros(designs.shape[-1])
     for _ in range(STEPS):
         normal, right = np.zeros((len(factors),) * 2), np.zeros(len(factors))
         pairs = [(x, y, np.isfinite(y)) for x, y in zip(designs, levels, strict=True)]
@@ -155,7 +158,9 @@ def judged_of(
     for ear, f in places:
         level = person.levels[EARS.index(ear), MEASURED_HZ.index(f)]
         if np.isfinite(level):
-            another_day = STEP_DB * np.round((level + NOISE_DB * random.standard_normal()) / STEP_DB)
+            another_day = STEP_DB * np.round(
+                (level + NOISE_DB * random.standard_normal()) / STEP_DB
+            )
             told[ear].append(DiscomfortLevel(f, float(np.clip(another_day, *LEVEL_LIMITS_DB_HL))))
     thresholds = dict(zip(EARS, person.thresholds, strict=True))
     own = own_levels(

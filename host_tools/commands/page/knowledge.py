@@ -28,7 +28,9 @@ FORMAT: Final = "format"
 CLOCK_NOT_SET: Final = f"{FORMAT}-clock_not_set"
 OF_ROWS: Final = (REASONS, PAPER)  # their sentences go by their codes
 OF_THE_PAGE: Final = (PLACE, INSTRUCTION, FORMAT)  # whose codes begin with the name of the table
-OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_ROOM, *OF_DISCOMFORT, *OF_SETTINGS)
+OF_EVERY_DEVICE: Final = (
+    *OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_ROOM, *OF_DISCOMFORT, *OF_SETTINGS,
+)  # fmt: skip
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 # Why a presentation or a test came to nothing, a tuning waits, or noise plays: told where the

@@ -90,7 +90,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "columns ucl500 ...",
     )  # fmt: skip
     p.add_argument(
-        "--discomfort-anyway", action="store_true",
+        "--discomfort-anyway",
+        action="store_true",
         help="take levels that are below the threshold, or far above what is usual",
     )
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")

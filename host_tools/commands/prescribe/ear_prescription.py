@@ -227,8 +227,8 @@ def _discomfort(
 ) -> Banded:
     """Return a person's own levels of discomfort: people differ, and the threshold is unsure."""
     if own is not None:
-        ends = (own.at(center_hz, by) + field_db_spl(center_hz) for by in (0, -DEVIATIONS, DEVIATIONS))
-        return Banded(*ends)
+        levels_db_hl = (own.at(center_hz, by) for by in (0.0, -DEVIATIONS, DEVIATIONS))
+        return Banded(*(level + field_db_spl(center_hz) for level in levels_db_hl))
     few, half, most = (
         discomfort_db_hl(center_hz, thresholds_db_hl, share) for share in UNCOMFORTABLE_DB_HL
     )

@@ -10,7 +10,6 @@ import numpy as np
 from device.audiogram_tables.ears import TableEar
 from device.audiogram_tables.table import Table
 from device.hearing_aid.discomfort import Own, at_measured, doubts, own_levels
-from device.hearing_aid.limits import MEASURED_HZ
 from device.speech import FloatArray
 from firmware_py.terms.discomfort import record_of, rising, told_of_words
 from firmware_py.terms.discomfort_levels import LEVELS_HZ

@@ -184,8 +184,7 @@ def discomfort_rows(ears: Ears) -> Iterator[Row]:
     source = ears[0].source
     for ear, told in source.told.items():
         levels = [measured_row(level) for level in told.levels]
-        about = ", ".join(filter(None, (told.source, told.day)))
-        by = row("told", told=about) if about else row("discomfort-by-nobody")
+        by = row("told", told=told.about) if told.about else row("discomfort-by-nobody")
         places = [
             row("discomfort-at", level=each, frequency_hz=level.frequency_hz)
             for each, level in zip(levels, told.levels, strict=True)

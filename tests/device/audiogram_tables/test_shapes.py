@@ -185,7 +185,7 @@ def test_what_has_to_be_said_is_refused(content: str, columns: str | None, words
 )  # fmt: skip
 def test_levels_of_discomfort_are_no_thresholds(content: str, columns: str | None) -> None:
     (ear,) = Table.read("t.csv", content.encode(), columns).all_ears()
-    assert [f for f in ear.by_air] == [500.0]
+    assert [*ear.by_air] == [500.0]
     assert ear.by_air[500.0].level_db_hl == 10.0
     assert ear.discomfort[500.0].level_db_hl == 95.0
     assert (ear.discomfort[1000.0].heard, ear.discomfort[1000.0].limit_db_hl) == (False, 110.0)
