@@ -18,7 +18,6 @@ from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
-from firmware_py.operator.discomfort_desk import COMMANDS as OF_DISCOMFORT
 from firmware_py.operator.instrument import Instrument
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.replies import unasked_line
@@ -115,7 +114,6 @@ class Firmware:
         )  # fmt: skip
         self._console.add(OF_RESULTS, results)
         self._console.add(OF_ROOM, self._instrument.room_desk)
-        self._console.add(OF_DISCOMFORT, self._instrument.discomfort_desk)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
         self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
         # What not every device has comes in late.

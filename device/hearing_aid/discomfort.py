@@ -144,7 +144,7 @@ def conditioned(
     Those that are `above` are bounds: the level, with its noise, is higher. They become Gaussian
     factors by expectation propagation.
     """
-    prior: FloatArray = np.linalg.inv(covariance)
+    prior = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
     noise_db2 = NOISE_DB**2
     precision = np.where(above, 0.0, 1.0 / noise_db2)
     shift = np.where(above, 0.0, levels / noise_db2)
@@ -166,7 +166,7 @@ def conditioned(
 def _posterior(
     prior: FloatArray, mean: FloatArray, rows: FloatArray, precision: FloatArray, shift: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    spread: FloatArray = np.linalg.inv(prior + (rows.T * precision) @ rows)
+    spread = np.asarray(np.linalg.inv(prior + (rows.T * precision) @ rows), dtype=np.float64)
     return spread @ (prior @ mean + rows.T @ shift), spread
 
 

@@ -8,11 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from firmware_py.console import grammar
-from firmware_py.console.arguments import Argument, Word
-from firmware_py.console.command_row import Command
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.operator.refusals import refusing
-from firmware_py.operator.result_desk import LAST_RESULT
 from firmware_py.sessions.runner import Runner
 from firmware_py.terms.discomfort import day_of, levels_of_words
 from firmware_py.terms.events import DiscomfortTold
@@ -75,22 +72,3 @@ class DiscomfortDesk:
             if (threshold := heard_from.get(level.frequency_hz)) is not None
             and level.level_db_hl <= threshold
         ]
-
-
-COMMANDS: Final = (
-    Command(
-        "SESSion:DISComfort", DiscomfortDesk.tell,
-        "levels of discomfort, in dB HL, that somebody measured; NONE takes them back",
-        (
-            Argument("RIGHT", Word("HZ:DB;..."), optional=True),
-            Argument("LEFT", Word("HZ:DB;..."), optional=True),
-            Argument("SOURCE", Word("WORD"), optional=True, any_script=True),
-            Argument("DAY", Word("YYYY-MM-DD"), optional=True),
-        ),
-        named=True,
-    ),
-    Command(
-        "SESSion:DISComfort?", DiscomfortDesk.told, "the levels of discomfort told, as JSON",
-        pin=LAST_RESULT,
-    ),
-)  # fmt: skip

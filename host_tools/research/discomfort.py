@@ -28,7 +28,7 @@ from host_tools.terminal import markdown
 
 EARS: Final = (RIGHT, LEFT)
 AT_HZ: Final = np.array(MEASURED_HZ)
-STEPS: Final = 60  # of the learning: it stands still long before
+STEPS: Final = 15  # of the learning, which stands still by then
 STEP_DB: Final = 5.0  # of an audiometer
 PEOPLE_MIN: Final = 40
 SEED: Final = 66  # of the errors of another day
@@ -107,7 +107,7 @@ def learned(people: Sequence[Person]) -> Model:
     levels = np.stack([person.levels.ravel() for person in people])
     designs = np.stack([_design(person.thresholds) for person in people])
     covariance: FloatArray = np.eye(8) * STEP_DB**2
-    factors: FloatArray = np.zeros(designs.shape[-1])
+    factors = np.zeros(designs.shape[-1])
     for _ in range(STEPS):
         normal, right = np.zeros((len(factors),) * 2), np.zeros(len(factors))
         pairs = [(x, y, np.isfinite(y)) for x, y in zip(designs, levels, strict=True)]
@@ -115,7 +115,7 @@ def learned(people: Sequence[Person]) -> Model:
             weighed = x[known].T @ np.linalg.inv(covariance[np.ix_(known, known)])
             normal += weighed @ x[known]
             right += weighed @ y[known]
-        factors = np.linalg.solve(normal, right)
+        factors = np.asarray(np.linalg.solve(normal, right), dtype=np.float64)
         scatter = np.zeros_like(covariance)
         for x, y, known in pairs:
             gain = covariance[:, known] @ np.linalg.inv(covariance[np.ix_(known, known)])

@@ -77,7 +77,6 @@ BAND: Final = {
     "low_db_hl": "lower end of the 95 % band of the answers",
     "high_db_hl": "upper end of the 95 % band of the answers",
 }
-WHEN: Final = ("effectiveDateTime", "effectivePeriod")
 # Of a quantity: its standard uncertainty, of the whole measurement.
 UNCERTAINTY: Final = "http://hl7.org/fhir/StructureDefinition/iso21090-uncertainty"
 
@@ -230,16 +229,16 @@ class _Writer:
     def _discomfort_resource(self, told: DiscomfortTold, level: DiscomfortLevel) -> Resource:
         """Return a level that somebody measured elsewhere; nobody knows a code of LOINC for it."""
         name = f"Uncomfortable level Ear - {told.ear} --{level.frequency_hz} Hz"
-        compared = {"comparator": ">"} if level.above else {}
         value = {"value": level.level_db_hl, "unit": DB_HL, "system": UCUM, "code": "dB"}
-        by = f"measured elsewhere: {told.source}" if told.source else "measured elsewhere"
+        by = f"measured elsewhere{': ' * bool(told.source)}{told.source}"
         found = self._observation(name, {"text": name}, [])
-        when = {n: each for n, each in found.items() if n not in ("device", *WHEN)}
+        for of_the_session in ("device", "effectiveDateTime", "effectivePeriod"):
+            found.pop(of_the_session, None)
         return {
-            **when,
+            **found,
             "status": "final",
             **({"effectiveDateTime": told.day} if told.day else {}),
-            "valueQuantity": {**compared, **value},
+            "valueQuantity": {"comparator": ">", **value} if level.above else value,
             "note": [{"text": by}],
         }
 

@@ -7,7 +7,6 @@ from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.command_row import Command
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.commands import COMMANDS
-from firmware_py.operator.discomfort_desk import COMMANDS as OF_DISCOMFORT
 from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.room_desk import COMMANDS as OF_ROOM
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
@@ -28,9 +27,7 @@ FORMAT: Final = "format"
 CLOCK_NOT_SET: Final = f"{FORMAT}-clock_not_set"
 OF_ROWS: Final = (REASONS, PAPER)  # their sentences go by their codes
 OF_THE_PAGE: Final = (PLACE, INSTRUCTION, FORMAT)  # whose codes begin with the name of the table
-OF_EVERY_DEVICE: Final = (
-    *OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_ROOM, *OF_DISCOMFORT, *OF_SETTINGS,
-)  # fmt: skip
+OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_ROOM, *OF_SETTINGS)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 # Why a presentation or a test came to nothing, a tuning waits, or noise plays: told where the
