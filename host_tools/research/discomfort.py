@@ -29,6 +29,7 @@ from host_tools.terminal import markdown
 EARS: Final = (RIGHT, LEFT)
 AT_HZ: Final = np.array(MEASURED_HZ)
 STEPS: Final = 15  # of the learning, which stands still by then
+FLOOR_DB2: Final = 0.01  # of a table that has the same level at all frequencies
 STEP_DB: Final = 5.0  # of an audiometer
 PEOPLE_MIN: Final = 40
 SEED: Final = 66  # of the errors of another day
@@ -121,7 +122,7 @@ def learned(people: Sequence[Person]) -> Model:
             gain = covariance[:, known] @ np.linalg.inv(covariance[np.ix_(known, known)])
             rest = gain @ (y[known] - x[known] @ factors)
             scatter += np.outer(rest, rest) + covariance - gain @ covariance[known]
-        covariance = scatter / len(pairs)
+        covariance = scatter / len(pairs) + FLOOR_DB2 * np.eye(8)
         covariance = 0.5 * (covariance + np.roll(covariance, (4, 4), (0, 1)))
     return Model(
         factors[:4], factors[4:8], float(factors[8]), covariance[:4, :4], covariance[:4, 4:]

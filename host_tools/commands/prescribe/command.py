@@ -38,7 +38,7 @@ example:
   gp-pta prescribe sessions/session-000001.journal --against nal-rp -o both.svg
   gp-pta prescribe sessions/session-000001.journal --tuning sessions/tuning-000001.journal -o t.pdf
   gp-pta prescribe --audiogram clinic.csv:17 --rule camfit -o aid.fit
-  gp-pta prescribe SESSION.journal --discomfort "right 1000:95, left 500:100 1000:>110"
+  gp-pta prescribe sessions/session-000001.journal --discomfort "left 500:100 1000:>110"
 
 {OUTPUTS}
 
