@@ -75,6 +75,8 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  *       those of the thresholds that are not inferred;
  *     tones: [{number, frequency_hz, level_db_hl, heard, counts, retest}]: heard is true, false
  *       or null for unsure;
+ *     discomfort: [{frequency_hz, level_db_hl, above}]: from where on tones are uncomfortable, as
+ *       somebody measured it elsewhere; above: nothing was up to there;
  *     last, next: {frequency_hz, level_db_hl}: the tone just answered, and the one to come or
  *       being played;
  *   }],
@@ -293,6 +295,7 @@ function drawSymbols(svg, ear) {
     else if (each.before) drawOne(group, ear, { frequency_hz: each.frequency_hz, ...each.before }, true);
     if (each.confirmed_db_hl != null) drawConfirmed(group, each);
   }
+  for (const each of ear.discomfort || []) drawDiscomfort(group, ear, each);
 }
 
 // Where the symbols of bone conduction stand, beside the frequency: see the table.
@@ -345,6 +348,16 @@ function drawConfirmed(group, each) {
   const mark = element("g", { class: "confirmed", transform: `translate(${x} ${y})` }, group);
   mark.dataset.frequencyHz = each.frequency_hz;
   const d = scaled(TABLE.confirmed.path, SYMBOL_UNITS);
+  for (const layer of ["halo", "symbol"]) element("path", { class: layer, d }, mark);
+}
+
+function drawDiscomfort(group, ear, each) {
+  const [x, y] = placeOf(each);
+  const mark = element("g", { class: "discomfort", transform: `translate(${x} ${y})` }, group);
+  mark.dataset.frequencyHz = each.frequency_hz;
+  const side = TABLE.ears[ear.ear].side;
+  const arrow = each.above ? scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS) : "";
+  const d = scaled(TABLE.discomfort.path, SYMBOL_UNITS) + arrow;
   for (const layer of ["halo", "symbol"]) element("path", { class: layer, d }, mark);
 }
 

@@ -87,7 +87,8 @@ def _command(command: Command, group: str = "") -> dict[str, Any]:
 
 
 def _argument(argument: Argument) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": argument.name, "optional": argument.optional}
+    flags = {"optional": argument.optional, "any_script": argument.any_script}
+    told: dict[str, Any] = {"name": argument.name, **flags}
     match argument.kind:
         case Choice() as kind:
             told["choices"] = [*kind.choices]

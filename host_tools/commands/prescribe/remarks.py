@@ -14,9 +14,9 @@ from device.hearing_aid.rules import NAL_R, RULES, rule_named
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import Row, no_value, row, share_row
+from firmware_py.paper.discomfort import measured_row, told_rows
 from firmware_py.paper.head import state_row, why_nothing_follows
 from firmware_py.sessions.archive import COMPLETE
-from firmware_py.terms.discomfort_levels import DiscomfortLevel
 from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.shown_threshold import as_shown
@@ -182,14 +182,8 @@ def output_rows(ears: Ears, fit: Fit) -> Iterator[Row]:
 def discomfort_rows(ears: Ears) -> Iterator[Row]:
     """Say which levels somebody measured, what was inferred from them, and how sure that is."""
     source = ears[0].source
-    for ear, told in source.told.items():
-        levels = [measured_row(level) for level in told.levels]
-        by = row("told", told=told.about) if told.about else row("discomfort-by-nobody")
-        places = [
-            row("discomfort-at", level=each, frequency_hz=level.frequency_hz)
-            for each, level in zip(levels, told.levels, strict=True)
-        ]
-        yield row("discomfort-told", ear=ear, places=places, by=by)
+    yield from told_rows(source.told.values())
+    for ear in source.told:
         if ear not in source.ears:
             yield row("discomfort-no-threshold", ear=ear)
     sds_db = [ear.own.sd_db for ear in ears if ear.own is not None]
@@ -197,10 +191,6 @@ def discomfort_rows(ears: Ears) -> Iterator[Row]:
         yield row("output-own", **_ends(np.concatenate(sds_db)))
         if not ears[0].given.calibrated:
             yield row("discomfort-nominal")
-
-
-def measured_row(level: DiscomfortLevel) -> Row:
-    return row("level-above" if level.above else "level", level=level.level_db_hl)
 
 
 def measured_cells(ear: EarPrescription) -> list[Row]:

@@ -15,7 +15,7 @@ export function discomfortTyped() {
     ...(right ? { RIGHT: levelsOf(right, "discomfort_right") } : {}),
     ...(left ? { LEFT: levelsOf(left, "discomfort_left") } : {}),
   };
-  const about = { ...(source ? { SOURCE: source.replaceAll(",", " ") } : {}), ...(day ? { DAY: day } : {}) };
+  const about = { ...(source ? { SOURCE: source.replaceAll(/[\s,]+/g, " ") } : {}), ...(day ? { DAY: day } : {}) };
   return Object.keys(told).length ? { ...told, ...about } : null;
 }
 

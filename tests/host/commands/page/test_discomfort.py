@@ -1,13 +1,13 @@
 """Levels of discomfort on the page: typed before a test, checked there, and told as it begins."""
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
+from host_tools.commands.export.schema import check_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator, begin_test
 from tests.host.commands.page.rig import Device
+from tests.host.commands.page.test_breadth import save
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -26,12 +26,16 @@ def test_levels_are_checked_told_and_forgotten(device: Device, operator: Operato
     page.fill("#discomfort_source", "Müller, ENT")
     page.fill("#discomfort_day", "2026-11-02")
     begin_test(page)
-    assert json.loads(device.ask("SESS:DISC?")) == [
-        {"ear": "left", "source": "Müller  ENT", "day": "2026-11-02", "levels": [
-            {"frequency_hz": 500, "level_db_hl": 100.0, "above": False},
-            {"frequency_hz": 1000, "level_db_hl": 110.0, "above": True},
-        ]},
-    ]  # fmt: skip
     device.until_over()
+    expect(page.locator("#result-paper")).to_contain_text(
+        "discomfort measured elsewhere (Müller ENT, 2026-11-02): "
+        "100 dB HL at 500 Hz, > 110 dB HL at 1000 Hz"
+    )
+    expect(page.locator("#result-paper .audiogram .discomfort")).to_have_count(2)
+    (session,) = save(page, "#save-json")["sessions"]
+    check_session("session", session)
+    (told,) = session["discomfort"]
+    assert (told["ear"], told["source"], told["day"]) == ("left", "Müller ENT", "2026-11-02")
+    assert [each["above"] for each in told["levels"]] == [False, True]
     page.click("#next-person")
     expect(page.locator("#discomfort_left")).to_have_value("")

@@ -345,7 +345,7 @@ def test_words_cannot_become_a_part_of_the_drawing() -> None:
 MARKS: Final = (
     *(("symbol", route, masking) for route in symbol_table()["symbols"]
       for masking in symbol_table()["symbols"][route]),
-    ("band",), ("pale",), ("bar",), ("line", "inferred"), ("line", "norm"), ("confirmed",),
+    ("band",), ("pale",), ("bar",), ("line", "inferred"), ("line", "norm"), ("confirmed",), ("discomfort",),
     ("tone", "heard"), ("tone", "unsure"), ("tone", "not-heard"), ("beside",), ("retest",),
     ("arrow", "right"), ("arrow", "left"), ("limit",), ("sign", "uncertain"), ("sign", "wide"),
 )  # fmt: skip
