@@ -39,10 +39,10 @@ START: Final = (
     Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
 )
 DISCOMFORT: Final = (
-    Argument("RIGHT", Word("HZ:DB;..."), optional=True),
-    Argument("LEFT", Word("HZ:DB;..."), optional=True),
+    Argument("RIGHT", Word("HZ:DB"), optional=True),
+    Argument("LEFT", Word("HZ:DB"), optional=True),
     Argument("SOURCE", Word("WORD"), optional=True, any_script=True),
-    Argument("DAY", Word("YYYY-MM-DD"), optional=True),
+    Argument("DAY", Word("DATE"), optional=True),
 )
 # The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
 TONE: Final = (
@@ -107,7 +107,7 @@ COMMANDS: Final = (
     ),
     Command(
         "SESSion:DISComfort", _of("discomfort_desk", DiscomfortDesk.tell),
-        "levels of discomfort, in dB HL, that somebody measured; NONE takes them back", DISCOMFORT,
+        "levels of discomfort", DISCOMFORT,
         named=True,
     ),
     Command(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from firmware_py.findings.rows import Row, row
 from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
-from firmware_py.paper.discomfort import told_rows
 from firmware_py.paper.source import Source
+from firmware_py.paper.told_discomfort import told_rows
 from firmware_py.paper.whole import whole_rows
 from firmware_py.platform.version import full_version
 

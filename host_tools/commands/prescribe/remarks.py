@@ -14,8 +14,8 @@ from device.hearing_aid.rules import NAL_R, RULES, rule_named
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import Row, no_value, row, share_row
-from firmware_py.paper.discomfort import measured_row, told_rows
 from firmware_py.paper.head import state_row, why_nothing_follows
+from firmware_py.paper.told_discomfort import measured_row, told_rows
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR

@@ -84,7 +84,7 @@ KINDS: Final = (
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
     ),
     Kind(
-        "--discomfort", "discomfort", set(),
+        "--discomfort", "told_levels", set(),
         "print instead what levels of discomfort of people of --audiograms FILE, a table with "
         "columns air500, ucl500 ..., tell of their others, and the constants learned from them",
         "it simulates nobody, and prints a table", {"ears": "it takes all people"},

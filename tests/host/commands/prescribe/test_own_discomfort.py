@@ -61,9 +61,9 @@ def test_levels_of_one_ear_set_the_most_output_of_both(gp_pta: GpPta, tmp_path: 
             middle, low = band["own_discomfort_db_spl"], band["own_discomfort_low_db_spl"]
             assert low < middle < band["own_discomfort_high_db_spl"]
             assert band["output_max_db_spl"] <= band["discomfort_db_spl"] + 0.06
-    for ear in read_fit(path).ears:
-        for aid in ear.bands:
-            of_sheet = bands_of(found, ear.ear)[round(aid.center_hz)]
+    for fitted in read_fit(path).ears:
+        for aid in fitted.bands:
+            of_sheet = bands_of(found, fitted.ear)[round(aid.center_hz)]
             assert aid.output_max_db_spl == of_sheet["output_max_db_spl"]
 
 

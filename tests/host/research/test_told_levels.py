@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from device.hearing_aid.discomfort import LEARNED
 from host_tools.main import main
-from host_tools.research.discomfort import TOLD, Person, judged, learned, rows_of
+from host_tools.research.told_levels import TOLD, Person, judged, learned, rows_of
 from tests.host.journals import Refused
 
 
