@@ -109,7 +109,7 @@ def _found_in(
                     "is told by a column subject, and a session by a column session, visit or date"
                 )
             found[place] = found.get(place, ()) + ((reading,) if reading else ())
-            if route == AIR:
+            if route != BONE:
                 remarks.setdefault(side, []).extend(remarks_of(columns, row, side))
     return found, remarks
 

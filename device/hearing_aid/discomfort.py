@@ -42,11 +42,8 @@ class Model:
         return expected
 
     def covariance_db2(self, ears: int) -> FloatArray:
-        blocks = [
-            [self.same_ear_db2 if i == j else self.other_ear_db2 for j in range(ears)]
-            for i in range(ears)
-        ]
-        return np.block(blocks)
+        own_db2 = self.same_ear_db2 - self.other_ear_db2
+        return np.kron(np.eye(ears), own_db2) + np.kron(np.ones((ears, ears)), self.other_ear_db2)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ _PAIR: Final = re.compile(r"(\d+(?:\.\d+)?):(>?)([+-]?\d+(?:\.\d+)?)")
 # What is no level of a tone in dB HL.
 _SPL: Final = re.compile(r"spl|dba|db\(a\)", re.IGNORECASE)
 _ABOUT: Final = re.compile(r"\s*\(([^()]*)\)\s*$")
-_DAY: Final = re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+_DAY: Final = re.compile(
+    r"20\d\d-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|[12]\d))"
+)
 _BROADBAND: Final = re.compile(r"noise|speech|broad|music|wbn|nbn", re.IGNORECASE)
 
 

@@ -356,9 +356,11 @@ function drawDiscomfort(group, ear, each) {
   const mark = element("g", { class: "discomfort", transform: `translate(${x} ${y})` }, group);
   mark.dataset.frequencyHz = each.frequency_hz;
   const side = TABLE.ears[ear.ear].side;
-  const arrow = each.above ? scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS) : "";
-  const d = scaled(TABLE.discomfort.path, SYMBOL_UNITS) + arrow;
-  for (const layer of ["halo", "symbol"]) element("path", { class: layer, d }, mark);
+  const paths = [scaled(TABLE.discomfort.path, SYMBOL_UNITS)];
+  if (each.above) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS));
+  for (const layer of ["halo", "symbol"]) {
+    for (const d of paths) element("path", { class: layer, d }, mark);
+  }
 }
 
 function drawRings(svg, ear) {

@@ -58,6 +58,8 @@ def _told(text: str, columns: str | None, source: Source) -> Mapping[str, Discom
             f"{OPTION} {text}: is of {' and '.join(sorted(people))}, and {source.place} of {own}; "
             "allowed are levels of one person"
         )
+    if nominal := next(filter(None, (ear.nominal for ear in ears)), ""):
+        raise HostError(f"{OPTION} {text}: {nominal}; allowed are levels in dB HL")
     found = {ear.side: told for ear in ears if (told := told_of_table(ear, ear.side))}
     if not found or "" in found:
         raise HostError(

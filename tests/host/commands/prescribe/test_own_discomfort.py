@@ -113,6 +113,10 @@ def test_a_row_of_a_table_tells_of_a_session_unless_it_is_of_another_person(
     why = refusal_of("prescribe", "--audiogram", f"{bob}:1", *row)
     assert "is of Ann, and" in why
     assert "of Bob; allowed are levels of one person" in why
+    clinic.write_text("Name,R_ucl500,R500,level_unit\nAnn,100,10,dB SPL\n")
+    assert "its levels are no dB HL: dB SPL; allowed are" in refusal_of(
+        "prescribe", str(BOTH), *row
+    )
     clinic.write_text("Name,R500,R1000\nAnn,10,20\n")
     assert "has no level of an ear" in refusal_of("prescribe", str(BOTH), *row)
 
