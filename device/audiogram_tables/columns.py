@@ -1,7 +1,7 @@
 """The columns of a table: what each has, what is passed over, and what has to be said of them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 from device.audiogram_tables import mapping, nhanes
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.places import (
+    DISCOMFORT,
     FREQUENCIES_HZ,
     FREQUENCY_ROLES,
     SUBJECTS,
@@ -25,14 +26,14 @@ from device.audiogram_tables.places import (
 )
 from device.audiogram_tables.sheet import Row, Sheet, list_names
 from firmware_py.terms.printable import show
-from firmware_py.terms.route import AIR, BONE
+from firmware_py.terms.route import AIR
 
 # A table may have more than one of them.
 SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR, Role.IGNORE)
 # Words that stand in what to type for what nobody can guess.
 _TO_FILL_IN: Final = {
     "EAR": "right, left, right.bone or left.bone",
-    "ROUTE": "air or bone",
+    "ROUTE": "air, bone or ucl",
     "PLACE": "a place such as right.500, or ignore,",
     "HEADING": "the column of levels",
 }
@@ -105,10 +106,10 @@ def _proposed(
     """Yield headings that are not known for sure, and the places that they are guessed to have."""
     roles = {place.role for place in found.values() if place}
     at = Role.AT in roles or any(g.role == Role.AT for g in map(guess, found) if g)
-    others = _others_of(found)
+    others = re.compile("(?!AUXU)[A-Z][A-Z0-9_]*" if any(map(nhanes.place_of, found)) else "(?!)")
     for text, place in found.items():
         if place is None and Role.CONVENTION not in roles:  # of our exports not all is read
-            if not others.fullmatch(text) and (name := _guessed(text, [*sheet.cells(text)])):
+            if not others.fullmatch(text) and (name := _guessed(text, [*sheet.cells(text)], roles)):
                 yield text, name
         elif at and text not in said and place and place.role in FREQUENCY_ROLES:
             yield from [(text, Role.EAR)] * all(map(side_of, sheet.cells(text)))
@@ -122,7 +123,7 @@ def _to_type(
     Where none is known or guessed it has words to fill in; it is nothing if they make none either.
     """
     known = [*filter(None, found.values()), *filter(None, map(_place_said, proposed.values()))]
-    roles = {place.role for place in known}
+    roles = {place.role for place in known if place.route != DISCOMFORT}
     if Role.AT in roles or (Role.THRESHOLD in roles and roles & {*FREQUENCY_ROLES}):
         return proposed, "if it is so"
     lacking = [text for text in proposed if proposed[text] == Role.IGNORE and not says_what(text)]
@@ -143,17 +144,10 @@ def _place_said(name: str) -> Place | None:
     return place_named(name, said=True)
 
 
-def _others_of(found: Mapping[str, Place | None]) -> re.Pattern[str]:
-    """Return which other headings a known shape has, that are no thresholds."""
-    if any(map(nhanes.place_of, found)):
-        return re.compile("(?!AUXU)[A-Z][A-Z0-9_]*")
-    both = {place.route for place in found.values() if place} >= {AIR, BONE}
-    return re.compile(r"(?i:ucl)\d{3,5}" if both else "(?!)")  # beside air500 and bone500
-
-
-def _guessed(text: str, cells: Sequence[str]) -> str:
+def _guessed(text: str, cells: Sequence[str], roles: Collection[Role]) -> str:
     """Return the place that a column has by a guess; "": it may be passed over."""
-    if place := guess(text):
+    place = guess(text)
+    if place and (place.route != DISCOMFORT or place.side or Role.EAR in roles):
         return place.name if cells or place.role != Role.THRESHOLD else ""
     if any(map(is_what, cells)):
         return Role.ROUTE

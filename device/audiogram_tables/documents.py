@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.fhir import thresholds_of
-from device.audiogram_tables.places import side_of
+from device.audiogram_tables.places import DISCOMFORT, side_of
 from device.audiogram_tables.sheet import Sheet, list_names, numbered
 from firmware_py.terms.printable import show
 from firmware_py.terms.route import LEFT, RIGHT
@@ -156,6 +156,12 @@ def _of_sessions(sessions: Sequence[Any]) -> Iterator[Placed]:
                 for found in ear["thresholds"]:
                     where = f"{place}, {route}, {found['frequency_hz']} Hz"
                     yield where, {**about, "ear": route, "verdict": ear["verdict"], **found}
+            for told in session.get("discomfort", ()):
+                for level in told["levels"]:
+                    where = f"{place}, discomfort {told['ear']}, {level['frequency_hz']} Hz"
+                    cell = f"{'>' * level['above']}{level['level_db_hl']:g}"
+                    found = {"frequency_hz": level["frequency_hz"], "threshold_db_hl": cell}
+                    yield where, {**about, "ear": f"{told['ear']}-{DISCOMFORT}", **found}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f", {place}: is none of gp-pta export: {error} is missing or of another kind"

@@ -58,6 +58,7 @@ class TableEar:
     side: str  # "right", "left", or "" where the table does not say
     by_air: Readings
     by_bone: Readings
+    discomfort: Readings = field(default_factory=dict)  # by air; without response: none up to it
     unknown_hz: tuple[float, ...] = ()  # asked by air, and nothing is known there
     age_years: float = math.nan
     sex: str = ""  # "F", "M" or ""

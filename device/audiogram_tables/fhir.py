@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from device.audiogram_tables.places import DISCOMFORT
 from device.audiogram_tables.sheet import cell_of
 from firmware_py.terms.printable import show
 from firmware_py.terms.route import ROUTES
@@ -13,13 +14,15 @@ Record = dict[str, Any]
 
 LOINC: Final = "http://loinc.org"
 _OF_EAR: Final = re.compile(
-    r"Hearing threshold Ear - (left|right)( by bone conduction)? --(\d{2,5}) Hz"
+    r"(Hearing threshold|Uncomfortable level) Ear - (left|right)( by bone conduction)? "
+    r"--(\d{2,5}) Hz"
 )
 _PLACES: Final = {
     code: (str(route), frequency_hz)
     for route in ROUTES
     for frequency_hz, code in route.kind.loinc[route.ear].items()
 }
+_KINDS: Final = {"Uncomfortable level": f"-{DISCOMFORT}"}
 _NOT_ASKED: Final = "not-performed"
 _WITHDRAWN: Final = ("entered-in-error", "cancelled")
 # They have no thresholds, and nobody looks for any there.
@@ -79,7 +82,8 @@ def _place_of(code: Record) -> tuple[str, int] | None:
     texts = [code.get("text", ""), *(each.get("display", "") for each in ours)]
     named = [match for match in map(_OF_EAR.search, texts) if match]
     places = {_PLACES[each["code"]] for each in ours if each.get("code") in _PLACES} | {
-        (f"{match[1]}-bone" if match[2] else match[1], int(match[3])) for match in named
+        (f"{match[2]}{_KINDS.get(match[1], '')}{'-bone' if match[3] else ''}", int(match[4]))
+        for match in named
     }
     if len(places) > 1:
         told = " and ".join(f"{ear} {hertz} Hz" for ear, hertz in sorted(places))
@@ -131,3 +135,10 @@ def _name_sessions(records: Sequence[Record]) -> None:
         if day and len(times) > 1 and max(places.values()) == 1:
             for record in those:
                 record["journal"] = day
+    tests: dict[str, set[str]] = {}
+    for record in records:
+        if not record["ear"].endswith(DISCOMFORT):
+            tests.setdefault(record["identifier"], set()).add(record["journal"])
+    for record in records:  # a level of discomfort of another day goes with the only test there is
+        if record["ear"].endswith(DISCOMFORT) and len(tests.get(record["identifier"], ())) == 1:
+            (record["journal"],) = tests[record["identifier"]]

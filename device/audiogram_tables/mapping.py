@@ -21,8 +21,8 @@ ARGUMENT: Final[Mapping[str, Any]] = {
     "help": "what columns of the table have, as right.500=R500, or a file of such lines",
 }
 PLACES: Final = (
-    "right.500, left.bone.500, t500, b500, frequency, hz, khz, threshold, right, left, ear, route, "
-    "no_response, subject, session, source, age, sex and ignore"
+    "right.500, left.bone.500, right.ucl.500, t500, b500, ucl500, frequency, hz, khz, threshold, "
+    "right, left, ear, route, no_response, subject, session, source, age, sex and ignore"
 )
 MAPPING_BYTES_MAX: Final = 1 << 20
 

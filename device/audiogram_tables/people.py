@@ -80,8 +80,8 @@ def ear_of(columns: Columns, row: Row, *, must: bool = False) -> tuple[str, str,
         by = side_of(row[text]) or ("", "")
         if row[text] and (by[0] or not by[1]):
             raise AudiogramError(
-                f"{row.place(text)}: {show(row[text])}, allowed are AC and BC, or air and bone; "
-                "take out rows that are neither"
+                f"{row.place(text)}: {show(row[text])}, allowed are AC, BC and UCL, or air, "
+                "bone and ucl; take out rows that are none of them"
             )
         route = by[1] or route
     return LETTERS[side] or ("" if side_of(word) else word), side, route

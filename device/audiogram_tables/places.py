@@ -1,6 +1,6 @@
 """What a column has: its place by a name that is written down, or as its heading is guessed.
 
-A `Place` is written ``right.500``, ``left.bone.500``, ``t500``, ``frequency``, ``subject`` and so
+A `Place` is written ``right.500``, ``left.bone.500``, ``ucl500``, ``frequency``, ``subject`` and so
 on. A heading that is such a name is known, and so are those of our exports and of NHANES. What any
 other heading may be meant for is guessed, and only proposed.
 """
@@ -13,6 +13,9 @@ from typing import Final, NamedTuple
 from device.audiogram_tables import nhanes
 from device.audiogram_tables.levels import plain
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
+
+# Beside the routes: from which level on tones by air are uncomfortable, and no threshold.
+DISCOMFORT: Final = "ucl"
 
 
 class Role(StrEnum):
@@ -54,7 +57,8 @@ class Place(NamedTuple):
         """Return it as it is written."""
         end = "_retest" if self.again else ""
         if self.role == Role.AT and not self.side:
-            return f"{'b' if self.route == BONE else 't'}{self.frequency_hz:g}{end}"
+            letter = {BONE: "b", DISCOMFORT: DISCOMFORT}.get(self.route, "t")
+            return f"{letter}{self.frequency_hz:g}{end}"
         parts = [part for part in (self.side, self.route) if part and part != AIR]
         if self.role == Role.AT:
             return ".".join([*parts, f"{self.frequency_hz:g}{end}"])
@@ -89,11 +93,11 @@ _ROLES: Final = {
 }  # fmt: skip
 _SIDE: Final = r"(right|left|r|l)"
 _AT: Final = re.compile(
-    rf"(?:{_SIDE}[._-]?)?(?:(t|air|bone|b)[._]?)?(\d{{3,5}})(_hz_db_hl)?([._]retest)?"
+    rf"(?:{_SIDE}[._-]?)?(?:(t|air|bone|b|ucl|ldl)[._]?)?(\d{{3,5}})(_hz_db_hl)?([._]retest)?"
 )
 _OF_EAR: Final = re.compile(r"(no_?response|verdict|marks)[ _.](right|left)(?:[-_.](bone))?")
-_LEVELS: Final = re.compile(rf"(?:threshold|{_SIDE})(?:[._ -](bone|air))?")
-_LETTERS: Final = {"r": RIGHT, "l": LEFT, "b": BONE, "t": ""}
+_LEVELS: Final = re.compile(rf"(?:threshold|{_SIDE})(?:[._ -](bone|air|ucl))?")
+_LETTERS: Final = {"r": RIGHT, "l": LEFT, "b": BONE, "t": "", "ldl": DISCOMFORT}
 
 # By which people name an ear or a route; for a guess, and in cells.
 SIDES: Final = {
@@ -107,6 +111,7 @@ SIDES: Final = {
 ROUTES: Final = {
     **dict.fromkeys(("air", "ac", "ll", "luft", "luftleitung"), AIR),
     **dict.fromkeys(("bone", "bc", "b", "kl", "knochen", "knochenleitung"), BONE),
+    **dict.fromkeys(("ucl", "ldl"), DISCOMFORT),
 }  # fmt: skip
 # An ear and a route written as one word, such as rac, bcl and llre.
 _JOINED: Final = {
@@ -117,7 +122,7 @@ _JOINED: Final = {
 }
 # What is no threshold of one ear, and so is never taken for one.
 NO_THRESHOLD: Final = frozenset((
-    "ucl", "lcl", "ull", "ldl", "mcl", "mll", "sf", "soundfield", "field", "aided", "uncomfortable",
+    "lcl", "ull", "mcl", "mll", "sf", "soundfield", "field", "aided", "uncomfortable",
     "comfortable", "discomfort", "spl", "nhl", "ehl",
 ))  # fmt: skip
 _NO_MATTER: Final = {"masked", "unmasked", "masking", "unaided", "conduction"}
@@ -188,7 +193,8 @@ def guess(text: str) -> Place | None:
         return None
     side, route = "".join(sides), "".join(routes)
     if not numbers:
-        return Place(Role.THRESHOLD, side, route) if len(compact) > 1 else None
+        is_level = len(compact) > 1 and route != DISCOMFORT
+        return Place(Role.THRESHOLD, side, route) if is_level else None
     hertz = _hertz(numbers[0], kilo="k" in words or "khz" in words)
     if hertz is None and (words or "." in numbers[0]):
         hertz = _hertz(numbers[0], kilo=True)

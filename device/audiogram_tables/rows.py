@@ -15,6 +15,7 @@ from device.audiogram_tables.ears import (
 from device.audiogram_tables.levels import reading_of
 from device.audiogram_tables.people import LETTERS, ear_of, person_of, remarks_of
 from device.audiogram_tables.places import (
+    DISCOMFORT,
     FREQUENCY_ROLES,
     Place,
     Role,
@@ -74,14 +75,15 @@ def ears_of(columns: Columns, rows: Sequence[Row], number: int, *, grouped: bool
     ears = []
     for side in (side for side in (RIGHT, LEFT, "") if any(side == of[0] for of in found)):
         mine = sorted((place[1:], each) for place, each in found.items() if place[0] == side)
-        by_air, by_bone = (
+        by_air, by_bone, discomfort = (
             {f: merge(each) for (by, f), each in mine if by == route and each}
-            for route in (AIR, BONE)
+            for route in (AIR, BONE, DISCOMFORT)
         )
         ears.append(
             TableEar(
                 f"{where}, {side} ear" if side and both else where,
                 ear=letter or LETTERS[side], side=side, by_air=by_air, by_bone=by_bone,
+                discomfort=discomfort,
                 unknown_hz=tuple(f for (by, f), each in mine if by == AIR and not each),
                 remarks=tuple(dict.fromkeys(remarks.get(side, ()))), row=number, **of,
             )
@@ -107,7 +109,7 @@ def _found_in(
                     "is told by a column subject, and a session by a column session, visit or date"
                 )
             found[place] = found.get(place, ()) + ((reading,) if reading else ())
-            if route == AIR:
+            if route != BONE:
                 remarks.setdefault(side, []).extend(remarks_of(columns, row, side))
     return found, remarks
 

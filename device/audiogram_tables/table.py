@@ -1,12 +1,12 @@
 """The one reader of tables of audiograms.
 
 A table is CSV (separated by comma, semicolon, tab or bar, with decimal points or commas, in UTF-8
-or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., and ``b500`` ... by
-bone), a person a row (``R500``, ``L500`` ..., the variables of NHANES, `gp-pta export`), or a
-threshold a row (``ear``, ``frequency``, ``threshold``, or ``frequency``, ``left``, ``right``). In
-`documents` and `fhir` is which JSON is read. Other headings are said by a mapping. What is not
-understood is refused with its place, the value, and what is allowed, of headings the mapping to
-type; what is of no threshold is passed over, and named.
+or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., ``b500`` ... by bone,
+``ucl500`` ... of discomfort), a person a row (``R500``, ``L500`` ..., the variables of NHANES,
+`gp-pta export`), or a threshold a row (``ear``, ``frequency``, ``threshold``, or
+``frequency``, ``left``, ``right``). In `documents` and `fhir` is which JSON is read. Other headings
+are said by a mapping. What is not understood is refused with its place, the value, and what is
+allowed, of headings the mapping to type; what is of no threshold is passed over, and named.
 """
 
 import re
@@ -25,7 +25,7 @@ from device.audiogram_tables.levels import plain
 from device.audiogram_tables.mapping import METAVAR, OPTION, mapping_of
 from device.audiogram_tables.opening import sheet_of
 from device.audiogram_tables.people import names_of
-from device.audiogram_tables.places import FREQUENCY_ROLES, Role, side_of
+from device.audiogram_tables.places import DISCOMFORT, FREQUENCY_ROLES, Role, side_of
 from device.audiogram_tables.rows import check_shape, ears_of
 from device.audiogram_tables.sheet import Row, list_names
 from firmware_py.platform.named_file import content_or_stream
@@ -123,9 +123,9 @@ class Table:
 
     @cached_property
     def _grouped(self) -> bool:
-        """Return whether a person has several rows: one a threshold, or one by bone."""
+        """Return whether a person has several rows: a threshold each, or a route each."""
         return not self.columns.of(Role.AT) or any(
-            (side_of(cell) or ("", ""))[1] == BONE
+            (side_of(cell) or ("", ""))[1] in (BONE, DISCOMFORT)
             for heading, _ in self.columns.of(Role.EAR, Role.ROUTE)
             for cell in self.columns.sheet.cells(heading)
         )

@@ -1,10 +1,11 @@
 """What an aid may never exceed: the gain of a band, and the level of what comes out.
 
 The most that comes out is the level that one ear in ten finds uncomfortable whose threshold is the
-same, and never more than an aid sold over the counter may give. Beside a band of which little may
-come out it is less, since no aid tells them apart (`band_limits.py`). The most gain is what does
-not whistle, and at each level of speech what keeps its peaks below the most that comes out. All of
-them come from other people: they are to be verified on the ear.
+same, or one such person in ten of whom levels were measured (`discomfort.py`), and never more than
+an aid sold over the counter may give. Beside a band of which little may come out it is less, since
+no aid tells them apart (`band_limits.py`). The most gain is what does not whistle, and at each
+level of speech what keeps its peaks below the most that comes out. All of them come from other
+people, but for measured levels: they are to be verified on the ear.
 """
 
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ class Reason(StrEnum):
     DISCOMFORT = "discomfort"  # more is uncomfortable for one ear in ten
     CEILING = "ceiling"  # more than an aid sold over the counter may give
     NEIGHBOUR = "neighbour"  # more would be too much in a band beside it
+    OWN = "own"  # more may be uncomfortable for this person, of whom a level was measured
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,15 @@ class Limits:
     # whether the most that comes out is the ceiling, or less than that for a band beside it
     at_ceiling: npt.NDArray[np.bool_]
     by_neighbour: npt.NDArray[np.bool_]
+    is_own: bool = False  # `discomfort_db_spl` is of this person
 
     def why_output(self, k: int) -> Reason:
         """Return why no more comes out of a band of one ear."""
         if self.by_neighbour[k]:
             return Reason.NEIGHBOUR
-        return Reason.CEILING if self.at_ceiling[k] else Reason.DISCOMFORT
+        if self.at_ceiling[k]:
+            return Reason.CEILING
+        return Reason.OWN if self.is_own else Reason.DISCOMFORT
 
     def gain_max_db(self, speech_db_spl: float = CONVERSATION_DB_SPL) -> FloatArray:
         """Return the most gain for speech of a level over all bands, of all reasons."""
@@ -95,14 +100,21 @@ class Limits:
         return self.why_output(k) if by_output else Reason.FEEDBACK
 
 
-def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED) -> Limits:
+def limits(
+    center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED,
+    own_db_hl: FloatArray | None = None,
+) -> Limits:  # fmt: skip
     """Return the limits for thresholds, (..., m), of one audiogram or of many, at rising centres.
 
     `coupling` is how the aid sits in the ear, "closed" or "open"; `ValueError` if it is another.
+    `own_db_hl`, (m,): from there on it may be uncomfortable for this very person.
     """
     if coupling not in FEEDBACK_DB:
         raise ValueError(f"coupling is {coupling!r}; allowed are {', '.join(FEEDBACK_DB)}")
-    discomfort_db_spl = discomfort_db_hl(center_hz, thresholds_db_hl) + field_db_spl(center_hz)
+    loud_db_hl = discomfort_db_hl(center_hz, thresholds_db_hl)
+    if own_db_hl is not None:
+        loud_db_hl = np.broadcast_to(own_db_hl, loud_db_hl.shape)
+    discomfort_db_spl = loud_db_hl + field_db_spl(center_hz)
     ceiling_db_spl = output_ceiling_db_spl(center_hz)
     own_db_spl = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
     output_max_db_spl = hold_by_neighbours(center_hz, own_db_spl).round(1)
@@ -113,7 +125,7 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     return Limits(
         discomfort_db_spl, output_max_db_spl, feedback_db.round(1), speech_in_bands(center_hz),
         at_ceiling=(discomfort_db_spl > ceiling_db_spl) & ~by_neighbour,
-        by_neighbour=by_neighbour,
+        by_neighbour=by_neighbour, is_own=own_db_hl is not None,
     )  # fmt: skip
 
 

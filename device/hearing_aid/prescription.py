@@ -137,6 +137,7 @@ def fit_of_thresholds(
     source: str = "thresholds",
     draws_db_hl: Mapping[str, FloatArray] | None = None,
     gaps: Mapping[str, Gaps] | None = None,
+    own_db_hl: Mapping[str, FloatArray] | None = None,
 ) -> Fit:
     """Return the fit that a rule prescribes, with a band at each frequency, of one ear or both.
 
@@ -144,21 +145,29 @@ def fit_of_thresholds(
     coupling is "closed" or "open". `source` is what the thresholds are from, for the fit to say.
     Draws, (n, m), are threshold curves from what is known of each ear, for `Fit.uncertainty_db`, of
     two ears as many; without them the thresholds are taken to be known. `gaps` are what is known of
-    a conductive loss. `ValueError` as of `insertion_gain` and `limits`.
+    a conductive loss; `own_db_hl`, (m,), is of each ear that of `limits`. `ValueError` as of
+    `insertion_gain` and `limits`.
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
-    gaps = gaps or {}
+    gaps, own = gaps or {}, own_db_hl or {}
     db = {ear: found.db for ear, found in gaps.items()}
     drawn_db = {ear: found.draws_db for ear, found in gaps.items()}
     ears = tuple(
-        fitted_ear(ear, prescribe(centers_hz, np.asarray(thresholds), rule, coupling, db.get(ear)))
+        fitted_ear(
+            ear,
+            prescribe(
+                centers_hz, np.asarray(thresholds), rule, coupling, db.get(ear), own.get(ear)
+            ),
+        )
         for ear, thresholds in thresholds_db_hl.items()
     )
     fit = Fit(ears, f"{rule}, {coupling}", source)
     if draws_db_hl is None:
         return fit
     tables_db = {
-        ear: prescribe(centers_hz, draws_db_hl[ear], rule, coupling, drawn_db.get(ear)).table_db()
+        ear: prescribe(
+            centers_hz, draws_db_hl[ear], rule, coupling, drawn_db.get(ear), own.get(ear)
+        ).table_db()
         for ear in thresholds_db_hl
     }
     return replace(fit, uncertainty_db=uncertainty_db(fit, tables_db))
@@ -170,17 +179,18 @@ def prescribe(
     rule: str,
     coupling: str,
     gaps_db: FloatArray | None = None,
+    own_db_hl: FloatArray | None = None,
 ) -> Prescribed:
     """Return what a rule prescribes for thresholds and air-bone gaps, (..., m).
 
     The limits are those of the thresholds: a gap raises none of them, though ears with a conductive
-    loss bear more than others of the same threshold.
+    loss bear more than others of the same threshold. `own_db_hl` is that of `limits`.
     """
     without_db = insertion_gain(rule, center_hz, thresholds_db_hl)
     target_db = without_db
     if gaps_db is not None:
         target_db = insertion_gain(rule, center_hz, thresholds_db_hl, gaps_db)
-    within = limits(center_hz, thresholds_db_hl, coupling)
+    within = limits(center_hz, thresholds_db_hl, coupling, own_db_hl)
     compressed = compression(center_hz, without_db, target_db - without_db)
     return Prescribed(target_db, target_db - without_db, compressed, within)
 

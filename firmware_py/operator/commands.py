@@ -9,6 +9,7 @@ from typing import Final
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.command_row import Answer, Command, Pin, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.operator.discomfort_desk import DiscomfortDesk
 from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.meter_tone import DBFS_LIMITS, MeterTone
@@ -36,6 +37,12 @@ START: Final = (
     Argument("SEX", Choice({"F": FEMALE, "M": MALE}), optional=True),
     Argument("ID", Word("WORD"), optional=True, any_script=True),
     Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
+)
+DISCOMFORT: Final = (
+    Argument("RIGHT", Word("HZ:DB"), optional=True),
+    Argument("LEFT", Word("HZ:DB"), optional=True),
+    Argument("SOURCE", Word("WORD"), optional=True, any_script=True),
+    Argument("DAY", Word("DATE"), optional=True),
 )
 # The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
 TONE: Final = (
@@ -97,6 +104,15 @@ COMMANDS: Final = (
     Command(
         "SESSion:EAR", Instrument.ear_named, "in which ear the listener hears the clear tone",
         (Argument("named", NAMED),), when=When.IN_TEST,
+    ),
+    Command(
+        "SESSion:DISComfort", _of("discomfort_desk", DiscomfortDesk.tell),
+        "levels of discomfort", DISCOMFORT,
+        named=True,
+    ),
+    Command(
+        "SESSion:DISComfort?", _of("discomfort_desk", DiscomfortDesk.told),
+        "the levels of discomfort told, as JSON", pin=LAST_RESULT,
     ),
     Command(
         "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",

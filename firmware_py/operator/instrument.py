@@ -22,6 +22,7 @@ from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.notices import Notice
+from firmware_py.operator.discomfort_desk import DiscomfortDesk
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.refusals import refusing, require_hands_off
 from firmware_py.operator.replies import (
@@ -87,6 +88,7 @@ class Instrument:
         self.results = results
         self.slot = ""  # of a card, in which the firmware's system is
         self.setting_desk = SettingDesk(configuration)
+        self.discomfort_desk = DiscomfortDesk(runner)
         self.room_desk = RoomDesk(configuration.room, runner, self.setting_desk.settings)
 
     # The device

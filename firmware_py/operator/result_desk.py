@@ -136,6 +136,7 @@ class ResultDesk:
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),
                 "ended": course.ended,
+                "discomfort": as_json([*course.discomfort.values()]),
                 "minutes": round(course.seconds / 60.0, 1),
                 "norm": norm_lines(source),
                 "paper": paper_of(source),

@@ -6,6 +6,7 @@ from firmware_py.findings.rows import Row, row
 from firmware_py.paper import blocks, conventions, gaps, grades, head, quality, thresholds
 from firmware_py.paper.blocks import Paper, Section
 from firmware_py.paper.source import Source
+from firmware_py.paper.told_discomfort import told_rows
 from firmware_py.paper.whole import whole_rows
 from firmware_py.platform.version import full_version
 
@@ -64,6 +65,7 @@ def remarks_of(source: Source) -> Iterator[Row]:
     yield from quality.course_rows(source)
     yield from quality.reliability_rows(source)
     yield from (row("remark", of=reason) for reason in source.result.remarks)
+    yield from told_rows(source.course.discomfort.values())
     yield from (row("remark", of=gaps.asymmetry_row(each)) for each in source.asymmetries)
     yield from gaps.gap_remarks(each.to_record() for each in source.gaps)
 

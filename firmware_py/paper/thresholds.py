@@ -159,6 +159,8 @@ def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
         yield ("line", "inferred"), row("mark-inferred")
     if any(ear.confirmed for ear in ears):
         yield ("confirmed",), row("mark-confirmed")
+    if any(told.levels for told in source.course.discomfort.values()):
+        yield ("discomfort",), row("mark-discomfort")
 
 
 def _tones(source: Source, answers: Sequence[Answered]) -> Iterator[Mark]:

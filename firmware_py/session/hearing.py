@@ -83,6 +83,8 @@ class HearingTest:
         self._check_until_us = 0
         self.boards = Boards()
         self.room = Room(earphones.kind)
+        # levels of discomfort that somebody measured, by ear
+        self.discomfort: dict[str, events.DiscomfortTold] = {}
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
 
     @property
@@ -127,6 +129,9 @@ class HearingTest:
         """Let the presenter take an event, and take the answer that it makes of it."""
         if isinstance(event, events.RoomTold | events.RoomHeard):
             return self._take_room(event)
+        if isinstance(event, events.DiscomfortTold):
+            self.discomfort[event.ear] = event
+            return []
         if isinstance(event, events.ToneStarted):
             for ear in self.ears.values():
                 ear.levels.hidden_db_hl = {}  # by noise around the tone before

@@ -1,4 +1,4 @@
-"""When a session was broken off and gone on with, and why it waited: as its journal has it.
+"""When a session was broken off and gone on with, why it waited, and what was told beside it.
 
 A session that was gone on with on another day was made on several days, and whoever tells when it
 was says all of them.
@@ -12,7 +12,7 @@ from typing import Any
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
 from firmware_py.sessions.session_course import Input, Output
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.terms.events import Paused
+from firmware_py.terms.events import DiscomfortTold, Paused
 from firmware_py.terms.reasons import Reasons
 
 
@@ -41,6 +41,7 @@ class Course:
     breaks: list[BrokenOff] = field(default_factory=list)
     waits: list[Waited] = field(default_factory=list)
     seconds: float = 0.0  # how long it took, without the breaks
+    discomfort: dict[str, DiscomfortTold] = field(default_factory=dict)  # by ear, as told last
 
     @classmethod
     def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
@@ -54,6 +55,8 @@ class Course:
             if each.resumed:
                 since, since_us = each.resumed, last_us
             last_us = each.at_us
+            if isinstance(each.event, DiscomfortTold):
+                course.discomfort[each.event.ear] = each.event
             if isinstance(each.event, Paused) and each.event.why:
                 waited = Waited(_later(since, last_us - since_us), each.event.why)
                 course.waits.append(waited)

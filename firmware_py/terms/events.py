@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self, dataclass_transform
 
+from firmware_py.terms.discomfort_levels import DiscomfortLevels, levels_at
 from firmware_py.terms.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.terms.reasons import WORDS, Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.terms.record_checks import (
@@ -14,6 +15,7 @@ from firmware_py.terms.record_checks import (
     one_of,
     refusal,
     several,
+    switch,
     whole,
 )
 from firmware_py.terms.route import BY_AIR, LEFT, RIGHT, Route
@@ -170,6 +172,29 @@ class RoomHeard(Event, what="room-heard"):
     levels_db_spl: RoomLevels
 
 
+class DiscomfortTold(Event, what="discomfort-told"):
+    """The operator tells from which levels on tones are uncomfortable, as somebody measured it.
+
+    They are all that is known of the ear: what was told of it before counts no more.
+    """
+
+    ear: str
+    levels: DiscomfortLevels
+    source: str = ""  # who measured them; "": it was not told
+    day: str = ""
+
+    def __post_init__(self) -> None:
+        one_of(LEFT, RIGHT)("ear", self.ear)
+
+    @property
+    def words(self) -> str:
+        return " ".join([self.ear, *(level.words for level in self.levels)])
+
+    @property
+    def about(self) -> str:
+        return ", ".join(filter(None, (self.source, self.day)))
+
+
 class Explained(Event):
     """What happened, and why."""
 
@@ -302,12 +327,6 @@ NUMBER_MAX: Final = 2**63 - 1  # of the wire
 TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
 
 
-def _switch(place: str, value: object) -> object:
-    if type(value) is not bool:  # 1 is not true
-        raise refusal(place, value, "are true and false")
-    return value
-
-
 def _text(place: str, value: object) -> object:
     if type(value) is not str or len(value) > TEXT_CHARACTERS_MAX or not value.isprintable():
         allowed = f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed"
@@ -320,6 +339,7 @@ DB_MAX: Final = 140.0
 _DB: Final = number(-DB_MAX, DB_MAX, "dB")
 _ROOM_DB: Final = number(*ROOM_LEVEL_LIMITS_DB, "dB")
 CHECKS: Final[dict[Any, Check]] = {
-    bool: _switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
+    bool: switch, int: whole(0, NUMBER_MAX), str: _text, Reasons: reasons_at, float: _DB,
+    DiscomfortLevels: levels_at,
     RoomLevels: several(_ROOM_DB, len(BY_AIR.calibrated_hz), len(BY_AIR.calibrated_hz)),
 }  # fmt: skip

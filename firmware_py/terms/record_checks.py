@@ -64,6 +64,12 @@ def whole(low: int, high: int, unit: str = "") -> Check:
 count: Final = whole(0, COUNT_MAX)
 
 
+def switch(place: str, value: object) -> object:
+    if type(value) is not bool:  # 1 is not true
+        raise refusal(place, value, "are true and false")
+    return value
+
+
 def text(place: str, value: Any) -> Any:
     """Allow a text that can be printed."""
     if not isinstance(value, str) or not value.isprintable():

@@ -75,6 +75,8 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  *       those of the thresholds that are not inferred;
  *     tones: [{number, frequency_hz, level_db_hl, heard, counts, retest}]: heard is true, false
  *       or null for unsure;
+ *     discomfort: [{frequency_hz, level_db_hl, above}]: from where on tones are uncomfortable, as
+ *       somebody measured it elsewhere; above: nothing was up to there;
  *     last, next: {frequency_hz, level_db_hl}: the tone just answered, and the one to come or
  *       being played;
  *   }],
@@ -104,7 +106,8 @@ export function drawAudiogram(svg, data, words) {
   for (const ear of data.earlier || []) drawEarlier(curves, ear);
   for (const ear of data.ears) drawBand(curves, ear, `${name}-${classOf(ear)}`);
   // Symbols last, each on an edge of paper: no tone and no line lies over one.
-  const layers = [[drawTones, svg], [drawLines, curves], [drawSymbols, svg], [drawRings, svg]];
+  const below = [[drawTones, svg], [drawLines, curves]];
+  const layers = [...below, [drawSymbols, svg], [drawDiscomfort, svg], [drawRings, svg]];
   for (const [draw, place] of layers) data.ears.forEach((ear) => draw(place, ear));
 }
 
@@ -341,11 +344,27 @@ export function symbolInto(mark, ear, symbol, kind) {
 }
 
 function drawConfirmed(group, each) {
-  const [x, y] = [xOf(each.frequency_hz), yOf(onPaper(each.confirmed_db_hl))];
-  const mark = element("g", { class: "confirmed", transform: `translate(${x} ${y})` }, group);
-  mark.dataset.frequencyHz = each.frequency_hz;
-  const d = scaled(TABLE.confirmed.path, SYMBOL_UNITS);
-  for (const layer of ["halo", "symbol"]) element("path", { class: layer, d }, mark);
+  const paths = [scaled(TABLE.confirmed.path, SYMBOL_UNITS)];
+  drawLevel(group, "confirmed", each.frequency_hz, each.confirmed_db_hl, paths);
+}
+
+function drawDiscomfort(svg, ear) {
+  for (const { frequency_hz, level_db_hl, above } of ear.discomfort || []) {
+    const own = element("g", { class: classOf(ear) }, svg);
+    const side = TABLE.ears[ear.ear].side;
+    const paths = [scaled(TABLE.discomfort.path, SYMBOL_UNITS)];
+    if (above) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS));
+    drawLevel(own, "discomfort", frequency_hz, level_db_hl, paths);
+  }
+}
+
+function drawLevel(group, kind, hz, levelDbHl, paths) {
+  const [x, y] = [xOf(hz), yOf(onPaper(levelDbHl))];
+  const mark = element("g", { class: kind, transform: `translate(${x} ${y})` }, group);
+  mark.dataset.frequencyHz = hz;
+  for (const layer of ["halo", "symbol"]) {
+    for (const d of paths) element("path", { class: layer, d }, mark);
+  }
 }
 
 function drawRings(svg, ear) {

@@ -28,6 +28,7 @@ const MARKS = {
   line: (group, kind) => pathInto(group, kind === "norm" ? "norm" : "join inferred", across(0)),
   limit: (group) => pathInto(group, "limit", across(0)),
   confirmed: (group) => pathInto(group, "symbol", scaled(TABLE.confirmed.path, SYMBOL_UNITS)),
+  discomfort: (group) => pathInto(group, "symbol", scaled(TABLE.discomfort.path, SYMBOL_UNITS)),
   tone: (group, answer) => toneOf(group, answer === "not-heard" ? "silent" : answer, true),
   beside: (group) => toneOf(group, "heard", false),
   retest: (group) => element("circle", { class: "limit", r: 1.6 * TONE_UNITS }, group),

@@ -233,13 +233,13 @@ NEED_IT = [
     "CAL:TONE LEFT,1000,-30",
 ]  # fmt: skip
 # For a test that was begun before the device was switched on.
-NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "SESS:MEAN?", "THR?", "THR? LEFT", "AUD"]
+NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "SESS:MEAN?", "THR?", "THR? LEFT", "AUD", "SESS:DISC?"]
 NEED_NONE = [
     "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TEST?",
     "SYST:TIME?", "SYST:PIN?",
     "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT",
     "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:HEAR OTHER", "SESS:EAR LEFT",
-    "SESS:ABOR", "SESS:STAT?",
+    "SESS:ABOR", "SESS:STAT?", "SESS:DISC LEFT=1000:95",
     "TONE LEFT,1000,40", "TONE:LIM?", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:STOP",
     "CAL:MIC?",
     "SETT?", "SETT? pulses",
@@ -285,7 +285,7 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
 
     assert {header for header, words in told.items() if words} == {
         "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "SESSion:MEAN?", "THReshold?",
-        "AUDiogram",
+        "AUDiogram", "SESSion:DISComfort?",
         "CALibration:NOBody", "CALibration:TONE", "SETTing", "SESSion:CONTinue",
     }  # fmt: skip
     assert told["AUDiogram"] == "with number; for a test begun before the last start"

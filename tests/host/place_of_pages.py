@@ -41,11 +41,12 @@ def _table_of_ears() -> str:
 def _table_of_routes() -> str:
     """Return people of whose ears a fifth has a gap between air and bone."""
     draws = np.random.default_rng(7)
-    cells = [f"{by}{f}" for by in ("air", "bone") for f in ROUTES_HZ]
+    cells = [f"{by}{f}" for by in ("air", "bone", "ucl") for f in ROUTES_HZ]
     lines = [",".join(["person", "ear", *cells])]
     for person in range(PEOPLE):
         bone = draws.integers(2, 8, size=len(ROUTES_HZ)) * 5
         for side in "LR":
             gap = 5 * draws.integers(0, 2, size=len(ROUTES_HZ)) + 25 * (draws.random() < 0.2)
-            lines.append(",".join([f"P{person}", side, *map(str, (*(bone + gap), *bone))]))
+            levels = [80 + 5 * (person % 5)] * len(ROUTES_HZ)
+            lines.append(",".join([f"P{person}", side, *map(str, (*(bone + gap), *bone, *levels))]))
     return "\n".join(lines) + "\n"

@@ -96,7 +96,7 @@ workbench --data data
     --listener deaf => no kind of listener is called 'deaf', allowed are honest
     --audiogram iland => no audiogram is called 'iland'
 prescribe LEFT
-    --columns t500=a => --columns is of a table; allowed is --audiogram with it
+    --columns t500=a => --columns is of a table; allowed is --audiogram or --discomfort with it
     --ear right => the right ear was not tested; tested: left
     -o gain.doc => allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt
     -o nowhere/gain.svg => in a directory that is there

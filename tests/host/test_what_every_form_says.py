@@ -197,9 +197,27 @@ def test_tables_have_what_the_clock_said(journal: Path, form: str, gp_pta: GpPta
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told
 # of a calibrated device alone. All others have a unit to be filled in.
 OF_DB_HL: Final = {
-    "paper": ("state-overdue-means", "state-uncalibrated-means", "no-mean-nominal"),
-    "prescription": ("whom-not-judged", "uncalibrated-fit", "fit-uncalibrated"),
-    "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
+    "paper": (
+        "state-overdue-means",
+        "state-uncalibrated-means",
+        "no-mean-nominal",
+        "discomfort-at",
+    ),
+    "prescription": (
+        "whom-not-judged",
+        "uncalibrated-fit",
+        "fit-uncalibrated",
+        "discomfort-measured",
+        "discomfort-nominal",
+    ),
+    "page": (
+        "fault_calibration",
+        "calibration_overdue",
+        "calibration_uncalibrated",
+        "error_104",
+        "discomfort_note",
+        "discomfort_wrong",
+    ),
     "people": ("people-uncalibrated",),
 }
 CALIBRATED_ALONE: Final = {

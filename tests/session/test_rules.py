@@ -21,6 +21,7 @@ from firmware_py.ear.listening import LATE_TONES_MAX
 from firmware_py.presenting import presenter
 from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import events
+from firmware_py.terms.discomfort import levels_of_words
 from firmware_py.terms.outcomes import UNSURE, WITH_NUMBERS, Outcome, Purpose
 from firmware_py.terms.randomness import uniform
 from firmware_py.terms.reasons import Code, as_json
@@ -285,6 +286,7 @@ EVERY_EVENT = (
     events.ButtonPressed(0), events.ButtonPressed(1_000_000), events.ButtonPressed(2**62),
     events.ButtonPressed(0, 2), events.ButtonPressed(1_000_000, 2), events.ButtonReleased(1, 2),
     events.BoardTime(0), events.BoardTime(2**62), events.ToneStarted(1, 5),
+    events.DiscomfortTold(LEFT, levels_of_words("1000:95")), events.DiscomfortTold(RIGHT, ()),
     room_of(45.0), events.RoomHeard(room_of(60.0).levels_db_spl),
     events.ToneStarted(2, 5), events.ToneEnded(1, 9, False), events.ToneEnded(1, 9, True),
 )  # fmt: skip

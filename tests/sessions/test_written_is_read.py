@@ -23,6 +23,8 @@ from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import BoardMark, SessionHeader, SessionRecordError
 from firmware_py.terms import events
+from firmware_py.terms.discomfort import levels_of_words
+from firmware_py.terms.discomfort_levels import DiscomfortLevel, DiscomfortLevels
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import TEXTS as TEXTS_OF_OTHERS
 from firmware_py.terms.reasons import WORDS, Code, Reason, reason
@@ -64,6 +66,9 @@ ANYTHING: Final[dict[Any, st.SearchStrategy[Any]]] = {
     str: TEXTS | st.sampled_from((*events.HEARERS, *events.NAMED, *Answer, "office")),
     float: st.floats(),
     events.RoomLevels: st.lists(st.floats(), max_size=12).map(tuple),
+    DiscomfortLevels: st.lists(
+        st.builds(DiscomfortLevel, st.integers(), st.floats(), st.booleans()), max_size=2
+    ).map(tuple),
 }
 DB: Final = st.sampled_from((-20.0, 0.0, 31.5, 140.0))
 LONG: Final = TEXTS | st.sampled_from(("\U0001f9bb" * 5000, "\x1b" * 5000, "a" * 501))
@@ -74,6 +79,10 @@ TELLABLE: Final[dict[str, st.SearchStrategy[Any]]] = {
     "by": st.sampled_from(events.HEARERS),
     "named": st.sampled_from(events.NAMED),
     "answer": st.sampled_from(Answer),
+    "ear": st.sampled_from(("left", "right")),
+    "levels": st.sampled_from(((), levels_of_words("500:90;1000:>110"))),
+    "source": st.just("Dr Müller"),
+    "day": st.sampled_from(("", "2026-11-02")),
     "levels_db_spl": st.tuples(*[DB] * len(BY_AIR.calibrated_hz)),
     "dba": DB,
     **dict.fromkeys(("uncertainty_db", *aid.NUMBERS), DB),

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.terms import events
+from firmware_py.terms.discomfort import told_of_words
+from firmware_py.terms.discomfort_levels import LEVEL_LIMITS_DB_HL, LEVELS_HZ, DiscomfortLevel
 from firmware_py.terms.outcomes import Why
 from firmware_py.terms.printable import show
 from firmware_py.terms.reasons import WORDS, Code, reason
@@ -42,6 +44,9 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (room_of(40.0),
      {"what": "room-told", "dba": 40.0, "spectrum": "office", "uncertainty_db": 3.0,
       "levels_db_spl": [42.9, 37.9, 32.9, 30.0, 27.9, 25.0, 22.9, 20.0, 17.9, 15.0, 12.9]}),
+    (told_of_words("left 1000:>110 (é, 2026-11-02)")["left"],
+     {"what": "discomfort-told", "ear": "left", "source": "é", "day": "2026-11-02",
+      "levels": [{"frequency_hz": 1000, "level_db_hl": 110.0, "above": True}]}),
     (events.RoomHeard(QUIET), {"what": "room-heard", "levels_db_spl": [*QUIET]}),
     (events.Aborted.by(Code.TONE_REFUSED, told='a "word", é'),
      {"what": "aborted", "why": [{"code": "tone-refused", "told": 'a "word", é'}]}),
@@ -79,9 +84,16 @@ ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
 BUTTONS = (events.ButtonPressed, events.ButtonReleased)
 numbers = st.integers(0, events.NUMBER_MAX)
 counts = st.integers(0, SEQUENCE_MAX)  # of events: no board can number more
-OTHERS = (events.EquipmentHeard, events.EarNamed, events.RoomTold, events.RoomHeard)
+OTHERS = (events.EquipmentHeard, events.EarNamed, events.RoomTold, events.RoomHeard,
+          events.DiscomfortTold)  # fmt: skip
 levels = st.floats(-20.0, 140.0)
 bands = st.tuples(*[levels] * 11)
+discomfort = st.lists(
+    st.builds(
+        DiscomfortLevel, st.sampled_from(LEVELS_HZ), st.floats(*LEVEL_LIMITS_DB_HL), st.booleans()
+    ),
+    unique_by=lambda level: level.frequency_hz,
+).map(tuple)
 EXPLAINED = (
     events.Paused, events.Aborted, events.BoardLost, events.BoardDisbelieved, events.NoiseRefused,
 )  # fmt: skip
@@ -101,6 +113,11 @@ any_event: st.SearchStrategy[events.Event] = st.one_of(
     ]
     + [st.builds(events.RoomHeard, bands)]
     + [st.builds(events.RoomTold, bands, levels, st.sampled_from(WORDS["spectrum"]), levels)]
+    + [
+        st.builds(
+            events.DiscomfortTold, st.sampled_from(["left", "right"]), discomfort, st.just("a")
+        )
+    ]
     + [st.builds(kind, some_reasons) for kind in EXPLAINED]
     + [st.builds(events.EquipmentHeard, st.sampled_from(events.HEARERS))]
     + [st.builds(events.EarNamed, st.sampled_from(events.NAMED))]

@@ -11,8 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from firmware_py.board.self_check import was_clock_set
+from firmware_py.calibration.in_force import DB_HL
 from firmware_py.console.wording import verdict_words, which_ear_words
 from firmware_py.findings.statements import is_final
+from firmware_py.terms.discomfort_levels import DiscomfortLevel
+from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.reasons import reasons_at
 from firmware_py.terms.route import AIR, BONE, BY_AIR
@@ -134,6 +137,8 @@ class _Writer:
             yield from found
             if ears:
                 yield self._panel(transducer, ears, found)
+        for told in self._of.discomfort:
+            yield from (self._discomfort_resource(told, level) for level in told.levels)
 
     def _observations(self, ear: DocumentEar) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
@@ -220,6 +225,22 @@ class _Writer:
         parts = {"method": {"text": CLASSICAL}, **value}
         notes = [*marks, f"{again['tones']} tones"]
         return self._at(ear, again["frequency_hz"], notes, parts, "confirmed ")
+
+    def _discomfort_resource(self, told: DiscomfortTold, level: DiscomfortLevel) -> Resource:
+        """Return a level that somebody measured elsewhere; nobody knows a code of LOINC for it."""
+        name = f"Uncomfortable level Ear - {told.ear} --{level.frequency_hz} Hz"
+        value = {"value": level.level_db_hl, "unit": DB_HL, "system": UCUM, "code": "dB"}
+        by = f"measured elsewhere{': ' * bool(told.source)}{told.source}"
+        found = self._observation(name, {"text": name}, [])
+        for of_the_session in ("device", "effectiveDateTime", "effectivePeriod"):
+            found.pop(of_the_session, None)
+        return {
+            **found,
+            "status": "final",
+            **({"effectiveDateTime": told.day} if told.day else {}),
+            "valueQuantity": {"comparator": ">", **value} if level.above else value,
+            "note": [{"text": by}],
+        }
 
     def _at(
         self, of: DocumentEar, frequency_hz: int, notes: Iterable[str], parts: Resource,

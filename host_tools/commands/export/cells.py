@@ -97,7 +97,7 @@ ABOUT: Final = (
 )  # fmt: skip
 WITH_WHAT: Final = (
     "device", "transducer", "calibration_digest", "broken_off", "waited", "which_ear",
-    "room",
+    "room", "discomfort",
 )  # fmt: skip
 
 
@@ -118,4 +118,6 @@ def with_what(session: DocumentSession) -> dict[str, Any]:
     waits = [f"{at} {say(why)}" for at, why in session.waits]
     which_ear = record["which_ear"] if len(record["ears"]) > 1 else None  # one ear has no other
     with_these = (record["device"], calibration["transducer"], calibration["digest"])
-    return dict(zip(WITH_WHAT, (*with_these, breaks, waits, which_ear, session.room), strict=True))
+    discomfort = [told.words for told in session.discomfort]  # as `prescribe` takes them
+    others = breaks, waits, which_ear, session.room, ", ".join(discomfort)
+    return dict(zip(WITH_WHAT, (*with_these, *others), strict=True))

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
 from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.terms.discomfort_levels import levels_at
+from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.reasons import Reason, Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
@@ -108,6 +110,15 @@ class DocumentSession:
         """Return what is known of the noise of the room, in words."""
         told = self.record.get("room")  # a document of before has none
         return say(Reason.from_record("room", told)) if told else ROOM_UNKNOWN
+
+    @property
+    def discomfort(self) -> list[DiscomfortTold]:
+        """Return the levels of discomfort that somebody measured elsewhere, of each ear."""
+        told = self.record.get("discomfort", ())
+        return [
+            DiscomfortTold(**{**each, "levels": levels_at("discomfort", [*each["levels"]])})
+            for each in told
+        ]
 
     @cached_property
     def digest(self) -> str:

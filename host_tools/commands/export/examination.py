@@ -61,6 +61,11 @@ class Examination:
     def identity(self) -> Identity:
         return self.header.identity()
 
+    @property
+    def _discomfort(self) -> list[Any]:
+        """Return the levels of discomfort told, of each ear that has some."""
+        return [as_json(each) for each in self.course.discomfort.values() if each.levels]
+
     def in_document(self) -> DocumentSession:
         return DocumentSession(json.loads(json.dumps(self.as_json())))
 
@@ -93,6 +98,7 @@ class Examination:
                 "transducer": self.identity.transducer,
                 "vibrator": self.identity.vibrator,
             },
+            **({"discomfort": told} if (told := self._discomfort) else {}),
             "settings": header["settings"],
             "prior": self.header.prior or None,
             **{name: found[name] for name in found if name != "outcome"},

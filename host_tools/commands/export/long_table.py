@@ -54,6 +54,7 @@ COLUMNS: Final = {
     # with what
     "calibration_words": TEXT, "calibration_digest": TEXT, "transducer": TEXT, "boards": TEXTS,
     "broken_off": TEXTS, "waited": TEXTS, "which_ear": TEXT, "room": TEXT,
+    "discomfort": TEXT,
 }  # fmt: skip
 
 GROUP_ROWS: Final = 5_000  # of some 250 sessions: readers want no small groups, and memory no large

@@ -14,6 +14,7 @@ from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.platform.version import full_version
 from firmware_py.sessions.identity import RULES, Meeting
 from firmware_py.terms import reasons
+from firmware_py.terms.discomfort_levels import LEVEL_LIMITS_DB_HL, LEVELS_HZ
 from firmware_py.terms.reasons import Code
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import CONDUCTS, LOUD_DB_HL, Settings
@@ -53,6 +54,9 @@ def knowledge() -> dict[str, Any]:
         "conducts": CONDUCTS,
         "loud_db_hl": LOUD_DB_HL,
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
+        "discomfort": dict(
+            zip(("frequencies_hz", "low", "high"), (LEVELS_HZ, *LEVEL_LIMITS_DB_HL), strict=True)
+        ),
         "json_format": JSON_FORMAT,
         "visits": RULES[Meeting.VISITS],  # what follows where two sessions differ
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
@@ -83,7 +87,8 @@ def _command(command: Command, group: str = "") -> dict[str, Any]:
 
 
 def _argument(argument: Argument) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": argument.name, "optional": argument.optional}
+    flags = {"optional": argument.optional, "any_script": argument.any_script}
+    told: dict[str, Any] = {"name": argument.name, **flags}
     match argument.kind:
         case Choice() as kind:
             told["choices"] = [*kind.choices]

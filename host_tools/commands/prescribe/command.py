@@ -38,6 +38,7 @@ example:
   gp-pta prescribe sessions/session-000001.journal --against nal-rp -o both.svg
   gp-pta prescribe sessions/session-000001.journal --tuning sessions/tuning-000001.journal -o t.pdf
   gp-pta prescribe --audiogram clinic.csv:17 --rule camfit -o aid.fit
+  gp-pta prescribe sessions/session-000001.journal --discomfort "left 500:100 1000:>110"
 
 {OUTPUTS}
 
@@ -54,6 +55,10 @@ tuning has to be of this person and of this very fit, so give --rule and --coupl
 person's name; two rows, FILE:ROW,FILE:ROW, are right and left ear. Such numbers have no bands, and
 neither have the gains; what is not known gets none. There are .json, .fit, .cfg, .txt and LibrePods
 of it, and no paper.
+
+--discomfort takes from which levels on tones were uncomfortable, HZ:DBHL of each ear, in dB HL as
+the audiometer shows it; 1000:>110 is "not up to 110". "(Dr Cox, 2026-11-02)" at the end says who
+measured them, and when. The most output then follows from them, at all frequencies of both ears.
 
 {HEADING_EXAMPLE}
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
@@ -79,6 +84,16 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="of a table of audiograms, in place of a journal",
     )  # fmt: skip
     p.add_argument(OPTION, **ARGUMENT)
+    p.add_argument(
+        "--discomfort", metavar="LEVELS|FILE:ROW",
+        help="levels of discomfort that somebody measured, see below; or a row of a table with "
+        "columns ucl500 ...",
+    )  # fmt: skip
+    p.add_argument(
+        "--discomfort-anyway",
+        action="store_true",
+        help="take levels that are below the threshold, or far above what is usual",
+    )
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument(
         "--coupling", default="closed", choices=COUPLINGS,
@@ -117,8 +132,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.audiogram is not None:
         _check_of_table(arguments)
-    elif arguments.columns is not None:
-        raise HostError(f"{OPTION} is of a table; allowed is --audiogram with it")
+    elif arguments.columns is not None and arguments.discomfort is None:
+        raise HostError(f"{OPTION} is of a table; allowed is --audiogram or --discomfort with it")
     _check_tuning(arguments)
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
@@ -126,6 +141,11 @@ def run(arguments: argparse.Namespace) -> int:
             need(f"-o {path.name}", *NEEDS["-o PICTURE"], use="prescribe -o PICTURE")
     heading = read_heading(arguments.heading)
     source = _source(arguments, heading)
+    if arguments.discomfort is not None or source.told:
+        from host_tools.commands.prescribe.own_discomfort import with_levels
+
+        columns, anyway = arguments.columns, arguments.discomfort_anyway
+        source = with_levels(source, arguments.discomfort, columns, anyway=anyway)
     made = _prescription(source, arguments)
     check_ears(arguments.out, [ear.ear for ear in made.ears])
     if arguments.tuning is not None:

@@ -8,14 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid import candidacy
+from device.hearing_aid.discomfort import Own
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.for_whom import Code, EarFinding
 from device.hearing_aid.limits import CLOSED, UNCOMFORTABLE_DB_HL, discomfort_db_hl, field_db_spl
 from device.hearing_aid.prescription import Prescribed, fit_of_thresholds, fitted_ear, prescribe
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
+from firmware_py.terms.discomfort_levels import DiscomfortLevel
 from firmware_py.terms.outcomes import Outcome, Verdict
 from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
+from host_tools.commands.prescribe.own_discomfort import own_of
 from host_tools.commands.prescribe.source import (
     GapMark,
     GapPart,
@@ -64,6 +67,13 @@ class EarPrescription:
     # conversational speech is for its air-bone gap, (m,)
     gap: GapPart | None
     for_gap_db: FloatArray
+    own: Own | None = None  # this person's levels; None: no level was measured
+
+    @property
+    def told(self) -> dict[int, DiscomfortLevel]:
+        """Return the levels of discomfort that somebody measured, by frequency."""
+        told = self.source.told.get(self.ear)
+        return {level.frequency_hz: level for level in told.levels} if told else {}
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:
@@ -133,10 +143,10 @@ def prescribe_ears(
     It is a `NothingToPrescribeError` if nothing follows from the ear, or its frequencies do not
     span what the rule needs; other errors are those of the source.
     """
-    found, refused = [], []
+    found, refused, own = [], [], own_of(source)
     for each in [ear] if ear else source.ears:
         try:
-            found.append(_prescribe_ear(source, each, rule, coupling))
+            found.append(_prescribe_ear(source, each, rule, coupling, own.get(each)))
         except NothingToPrescribeError as error:
             refused.append(error)
     if refused and (ear or not found):
@@ -144,14 +154,17 @@ def prescribe_ears(
     return found
 
 
-def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPrescription:
+def _prescribe_ear(
+    source: Source, ear: str, rule: str, coupling: str, own: Own | None
+) -> EarPrescription:
     given, gap = source.take(ear)
     centers_hz = np.array(given.frequencies_hz, dtype=np.float64)
     gap_db, drawn_gaps_db = (None, None) if gap is None else (gap.db, gap.draws_db)
     try:
-        point = prescribe(centers_hz, given.point_db_hl, rule, coupling, gap_db)
-        drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling, drawn_gaps_db)
-        by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
+        limit = None if own is None else own.limit_db_hl(centers_hz)
+        point = prescribe(centers_hz, given.point_db_hl, rule, coupling, gap_db, limit)
+        drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling, drawn_gaps_db, limit)
+        by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling, own_db_hl=limit)
     except ValueError as error:
         raise NothingToPrescribeError(
             f"{source.place}: {ear} ear: {error}{source.advice}"
@@ -172,9 +185,10 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
         knee_db_spl=_band(point.knee_db_spl, drawn.knee_db_spl),
         ratio=_band(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
-        discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
+        discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn, own),
         gap=gap,
         for_gap_db=table.at_speech_db() - without_db,
+        own=own,
     )
 
 
@@ -184,13 +198,15 @@ def fit_of_ears(ears: Sequence[EarPrescription]) -> Fit:
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}
     gaps = {ear.ear: ear.gap for ear in ears if ear.gap is not None}
+    centers_hz = np.array(first.frequencies_hz, dtype=np.float64)
+    own = {ear.ear: ear.own.limit_db_hl(centers_hz) for ear in ears if ear.own is not None}
     ears_of = source.session.result.ears if source.session else ()
     unjudged = any(found.verdict == Verdict.NOT_JUDGED for found in ears_of)
     name = f"{source.name}, a test that nobody judged" if unjudged else source.name
     try:
         fit = fit_of_thresholds(
             first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, name,
-            draws_db_hl, gaps,
+            draws_db_hl, gaps, own,
         )  # fmt: skip
     except ValueError as error:
         raise HostError(f"{source.place}: {error}") from None
@@ -206,8 +222,13 @@ def _band(value: FloatArray, drawn: FloatArray) -> Banded:
     return Banded(value, low, high)
 
 
-def _discomfort(center_hz: FloatArray, thresholds_db_hl: FloatArray, drawn: Prescribed) -> Banded:
+def _discomfort(
+    center_hz: FloatArray, thresholds_db_hl: FloatArray, drawn: Prescribed, own: Own | None
+) -> Banded:
     """Return a person's own levels of discomfort: people differ, and the threshold is unsure."""
+    if own is not None:
+        levels_db_hl = (own.at(center_hz, by) for by in (0.0, -DEVIATIONS, DEVIATIONS))
+        return Banded(*(level + field_db_spl(center_hz) for level in levels_db_hl))
     few, half, most = (
         discomfort_db_hl(center_hz, thresholds_db_hl, share) for share in UNCOMFORTABLE_DB_HL
     )

@@ -16,6 +16,7 @@ from device.speech import (
     FloatArray,
 )
 from firmware_py.comparisons.space import DIMENSIONS
+from firmware_py.terms.reasons import as_json as as_json_values
 from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription
 
 
@@ -108,6 +109,7 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
             "gain_max_why": within.why_gain(k),
             "output_max_why": within.why_output(k),
             **{name: _round_if_known(column[k]) for name, column in columns.items()},
+            "discomfort_mark": _discomfort_mark(ear, frequency_hz),
             **_gap_as_json(ear, k),
         }
         for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
@@ -117,8 +119,17 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
         "ear": ear.ear,
         **ear.given.lacking_hz,
         "output_peak_max_db_spl": peak_db_spl,
+        "discomfort_told": as_json_values(ear.source.told.get(ear.ear)),
         "bands": bands,
     }
+
+
+def _discomfort_mark(ear: EarPrescription, frequency_hz: int) -> str:
+    """Return whether the own level of discomfort was measured, inferred, or is that of others."""
+    if ear.own is None:
+        return "of-others"
+    level = ear.told.get(frequency_hz)
+    return "inferred" if level is None else "at-least" if level.above else "measured"
 
 
 def _round_if_known(value: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
@@ -56,7 +56,7 @@ def source_of_session(session: RecordedSession, waived: Waived = NOTHING_WAIVED)
         str(session.path),
         session.name,
         [*dict.fromkeys(each.route.ear for each in result.ears)],
-        take=partial(_take, session, waived),
+        take=cache(partial(_take, session, waived)),
         whose=Whose(
             session.person.identifier,
             header.session,
@@ -73,6 +73,7 @@ def source_of_session(session: RecordedSession, waived: Waived = NOTHING_WAIVED)
             "verdict": result.verdict,
         },
         headline=whose_line(header, named=True),
+        told={ear: each for ear, each in session.course.discomfort.items() if each.levels},
         session=session,
     )
 

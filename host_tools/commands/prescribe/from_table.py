@@ -14,12 +14,14 @@ from device.audiogram_tables.table import Table
 from device.hearing_aid.whose import Whose
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.findings.rows import Row, row
+from firmware_py.terms.discomfort_levels import LEVELS_HZ
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.printable import printable
 from firmware_py.terms.results import ThresholdResult
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import FIFTY_PERCENT
+from host_tools.commands.prescribe.own_discomfort import told_of_table
 from host_tools.commands.prescribe.source import Source, Taken
 from host_tools.errors import HostError
 
@@ -45,6 +47,7 @@ def source_of_table(
     ears, remarks = Table.ears_named(named, ear, columns)
     for side, each in ears.items():
         _check(each, side, uncalibrated=uncalibrated)
+    told = {side: found for side, each in ears.items() if (found := told_of_table(each, side))}
     place = "; ".join(dict.fromkeys(each.where for each in ears.values()))
     everywhere_hz = set.intersection(*({*_known_hz(each)} for each in ears.values()))
     advice = "; --ear left or --ear right fits one alone" if len(ears) > 1 else ""
@@ -62,6 +65,7 @@ def source_of_table(
         which={"audiogram": named, "measured_here": False},
         said=[*(row("told", told=each) for each in remarks), row("table-about", place=place)],
         advice=advice,
+        told=told,
     )
 
 
@@ -146,5 +150,7 @@ def _remarks_on(
             yield row(code, ear=ear, side=ear, frequencies_hz=lacking_hz[name])
     if found.by_bone:
         yield row("table-no-bone", ear=ear)
+    if beyond_hz := [f for f in found.discomfort if f not in LEVELS_HZ]:
+        yield row("discomfort-left-out", ear=ear, frequencies_hz=beyond_hz)
     if found.convention == FIFTY_PERCENT:
         yield row("table-half", ear=ear)

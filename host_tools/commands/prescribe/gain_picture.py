@@ -47,12 +47,14 @@ DASHES: Final = dict(
 )
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
 LEGEND_COLUMNS: Final = 4
-LEGEND_COLUMNS_OF_TWO: Final = 3  # of two fits: the other one's name is long
+LEGEND_COLUMNS_OF_MORE: Final = 3  # of two fits: the other one's name is long
 SIZE_IN: Final = (8.4, 3.15)
 ROOM: Final = 1.1  # above the highest gain, for the marks
 DIFFERENCE_DB: Final = 5.0  # to either side at least, so that nothing looks like something
 LABEL_CHARACTERS: Final = 40
 # Above a gain, by its code; they are those of the table.
+# A bracket, at its upper edge: up to there sounds are bearable.
+DISCOMFORT_MARKER: Final = r"$\sqcap$"
 SIGNS: Final = {
     "at-least": "≥",
     "at-least-for-gap": "≥",
@@ -153,6 +155,7 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
     x = np.log2(ear.frequencies_hz)
     own, frequencies_hz = ear.discomfort_db_spl, np.array(ear.frequencies_hz, dtype=np.float64)
     axes.fill_between(x, own.low, own.high, color=ORANGE, alpha=0.18, linewidth=0)
+    _mark_measured(axes, ear)
     most_db_spl = [band.output_max_db_spl for band in fitted.bands]
     axes.plot(x, most_db_spl, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
     for level_db_spl, dashes in DASHES.items():
@@ -163,6 +166,17 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
     axes.fill_between(x, threshold_db_spl, -20.0, color=GREY, alpha=0.3, linewidth=0)
     axes.set_ylim(0.0, 130.0)
     _frequencies(axes, x)
+
+
+def _mark_measured(axes: "Axes", ear: EarPrescription) -> None:
+    """Mark the levels of discomfort that somebody measured; an arrow: there was none up to it."""
+    for frequency_hz, level in ear.told.items():
+        at, field = np.log2(frequency_hz), field_db_spl(np.array([float(frequency_hz)]))[0]
+        marker, colour = DISCOMFORT_MARKER, EAR_COLOURS[ear.ear]
+        axes.plot([at], [level.level_db_hl + field], marker=marker, ms=9, color=colour, ls="")
+        if level.above:
+            axes.annotate("↑", (at, level.level_db_hl + field), (0, 3), textcoords="offset points",
+                          ha="center", color=colour)  # fmt: skip
 
 
 def _difference(axes: "Axes", ear: EarPrescription, differences_db: FloatArray) -> None:
@@ -215,6 +229,10 @@ def _legend(
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-allowed")))
         entries.append(Patch(color=GREY, alpha=0.3, label=say("fit-not-heard")))
         entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own-discomfort")))
+        if any(ear.told for ear in ears):
+            label = say("discomfort-marks")
+            mark = Line2D([], [], marker=DISCOMFORT_MARKER, ms=9, color=INK, ls="", label=label)
+            entries.append(mark)
     else:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-gain")))
         other = say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS]
@@ -225,7 +243,8 @@ def _legend(
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less-sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
         entries.append(Line2D([], [], color=INK, label=say("no-marker")))
-    columns = LEGEND_COLUMNS if against is None else LEGEND_COLUMNS_OF_TWO
+    few = against is None and not any(ear.told for ear in ears)
+    columns = LEGEND_COLUMNS if few else LEGEND_COLUMNS_OF_MORE
     figure.legend(
         handles=entries, loc="outside lower center", ncols=columns, frameon=False,
         prop={"family": fonts, "size": 8},

@@ -140,6 +140,7 @@ class Sheet:
         last: list[Line] = [
             (row("most-output-of"), _whole(within.output_max_db_spl)),
             (row("own-discomfort-of"), _bands(ear.discomfort_db_spl)),
+            *([(row("discomfort-measured"), remarks.measured_cells(ear))] if ear.told else []),
         ]
         return _table(ear, [*first, *last])
 
@@ -148,7 +149,7 @@ class Sheet:
         yield row("tuned-for-speech" if self.tuned else "insertion-gain")
         yield from remarks.given_rows(self.ears)
         yield from remarks.limit_rows(self.ears, gains=not self.tuned)
-        yield from remarks.output_rows(self.given)
+        yield from remarks.output_rows(self.ears, self.given)
         yield from remarks.step_rows(self.ears)
 
 

@@ -20,8 +20,9 @@ from device.hearing_aid.rules import (
 )
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
-from firmware_py.findings.rows import Row, row, share_row
+from firmware_py.findings.rows import Row, no_value, row, share_row
 from firmware_py.paper.head import state_row, why_nothing_follows
+from firmware_py.paper.told_discomfort import measured_row, told_rows
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.terms.outcomes import Bound, Verdict
 from firmware_py.terms.route import BY_AIR
@@ -45,7 +46,7 @@ def remark_rows(ears: Ears, fit: Fit) -> list[Row]:
         *sign_rows(ears),
         *given_rows(ears),
         *limit_rows(ears),
-        *output_rows(fit),
+        *output_rows(ears, fit),
         *step_rows(ears),
         *session_rows(ears),
         verify_row(ears),
@@ -177,11 +178,13 @@ def _where(code: str, of: Mapping[str, Mapping[int, object]], why: object) -> It
         yield row(code, by_ear=found, ceiling=OUTPUT_CEILING_DB_SPL)
 
 
-def output_rows(fit: Fit) -> Iterator[Row]:
+def output_rows(ears: Ears, fit: Fit) -> Iterator[Row]:
     """Say what the most output is worth, and from which levels on the bands are held to it."""
-    ends = (limits.UNCOMFORTABLE_DB_HL[x] for x in (limits.LOUD_FOR_FEW, limits.LOUD_FOR_HALF))
-    few, half = map(np.array, ends)
-    yield row("output-spread", ears=limits.MEASURED_EARS, **_ends(half - few))
+    if any(ear.own is None for ear in ears):
+        ends = (limits.UNCOMFORTABLE_DB_HL[x] for x in (limits.LOUD_FOR_FEW, limits.LOUD_FOR_HALF))
+        few, half = map(np.array, ends)
+        yield row("output-spread", ears=limits.MEASURED_EARS, **_ends(half - few))
+    yield from discomfort_rows(ears)
     levels_db_spl = np.concatenate([ear.limited_from_db_spl for ear in fit.ears])
     yield row("limited-from", **_ends(levels_db_spl), early=LIMITER_EARLY_DB)
 
@@ -215,6 +218,25 @@ def _is_near_step(ear: EarPrescription) -> bool:
     if ear.given.has_bands:
         return candidacy.UPPER_TAIL < reached < 1.0 - candidacy.UPPER_TAIL
     return abs(float(ear.threshold_db_hl[at]) - PROFOUND_DB_HL[0]) <= TABLE_STEP_DB
+
+
+def discomfort_rows(ears: Ears) -> Iterator[Row]:
+    """Say which levels somebody measured, what was inferred from them, and how sure that is."""
+    source = ears[0].source
+    yield from told_rows(source.told.values())
+    for ear in source.told:
+        if ear not in source.ears:
+            yield row("discomfort-no-threshold", ear=ear)
+    sds_db = [ear.own.sd_db for ear in ears if ear.own is not None]
+    if sds_db:
+        yield row("output-own", **_ends(np.concatenate(sds_db)))
+        if not ears[0].given.calibrated:
+            yield row("discomfort-nominal")
+
+
+def measured_cells(ear: EarPrescription) -> list[Row]:
+    found = map(ear.told.get, ear.frequencies_hz)
+    return [no_value() if level is None else measured_row(level) for level in found]
 
 
 def _ends(values: FloatArray) -> dict[str, float]:

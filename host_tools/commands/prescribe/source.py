@@ -9,6 +9,7 @@ from device.hearing_aid.whose import Whose
 from device.speech import FloatArray
 from firmware_py.findings.air_bone_gap import EarGaps, Gap
 from firmware_py.findings.rows import Row
+from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.results import ThresholdResult
 from host_tools.errors import HostError
@@ -118,4 +119,6 @@ class Source:
     headline: str = ""  # whose it is, for the screen; "": it does not tell
     said: Sequence[Row] = ()  # what has to be known of it
     advice: str = ""  # what can be done where a rule lacks a frequency, to end a sentence
+    # levels of discomfort that somebody measured, by ear
+    told: Mapping[str, DiscomfortTold] = field(default_factory=dict)
     session: RecordedSession | None = None  # None: it is a table, and there is no paper of it

@@ -20,6 +20,7 @@ from firmware_py.paper.head import state_row, verdict_row
 from firmware_py.paper.source import Source
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
+from firmware_py.terms.reasons import as_json
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.shown_threshold import as_shown, is_wide
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
@@ -74,14 +75,17 @@ def audiogram_as_json(
         "watermark": watermark(source, shown, ear),
     }
     others = [_over_it(each, source) for each in source.besides(ear)]
+    told = source.course.discomfort.get(ear.route.ear)
+    discomfort = {"discomfort": as_json(told.levels)} if told else {}
     if not isinstance(session, ReplayedSession):
-        return {"ears": [_over_it(ear, source), *others], "limit": None, **around}
+        return {"ears": [_over_it(ear, source) | discomfort, *others], "limit": None, **around}
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
         "thresholds": _thresholds_as_json(ear, source),
         "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
         "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
+        **discomfort,
     }
     if any(each.threshold_db_hl is not None for each in ear.thresholds):
         drawn["curve"] = _curve(tested, shift_db(ear, source.convention))

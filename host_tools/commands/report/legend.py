@@ -88,6 +88,7 @@ _MARKS: Final[Mapping[str, Callable[..., str]]] = {
     "bar": lambda: _svg(f'<path d="M0-8V8" stroke="{INK}" stroke-opacity="0.6"/>'),
     "line": lambda name: _line(*_LINES[name]),
     "confirmed": lambda: _svg(_stroke(symbol_table()["confirmed"]["path"], INK, SYMBOL_UNITS)),
+    "discomfort": lambda: _svg(_stroke(symbol_table()["discomfort"]["path"], INK, SYMBOL_UNITS)),
     "tone": _tone,
     "beside": lambda: _tone("heard", "beside"),
     "retest": lambda: _svg(f'<circle r="6.4" fill="none" stroke="{INK}"/>'),

@@ -83,6 +83,13 @@ KINDS: Final = (
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
     ),
     Kind(
+        "--discomfort", "told_levels", set(),
+        "print instead what levels of discomfort of people of --audiograms FILE, a table with "
+        "columns air500, ucl500 ..., tell of their others, and the constants learned from them",
+        "it simulates nobody, and prints a table", {"ears": "it takes all people"},
+        audiograms="allowed is a table of ears by air, with levels of discomfort",
+    ),
+    Kind(
         "--seconds", "study.seconds",
         {"conduct", "tested", "unsure_half_width", *OWN, *WHOLE_TESTS},
         "print instead what whole tests take by an exact clock, and where the time goes",

@@ -42,6 +42,7 @@ examples:
   gp-pta study --robustness --audiograms ears.csv
   gp-pta study --robustness --cases island,tent --ears 4 --seeds 1
   gp-pta study --bone --audiograms air_bone.csv
+  gp-pta study --discomfort --audiograms air_bone.csv
   gp-pta study --as-published --audiograms ears.csv --ears 36
   gp-pta study --time-to-go --audiograms bisgaard
   gp-pta study --tuning --people 60
@@ -67,6 +68,7 @@ NEEDS: Final = {
     "--dask": ("distributed",),
 }
 
+OF_EARS_ALONE: Final = ("--bone", "--discomfort")  # they read their table themselves
 SUMMARY: Final = "summary.md"  # of a table that is kept: what was printed
 
 add_arguments = options.add_arguments
@@ -107,7 +109,7 @@ def _table(arguments: argparse.Namespace, kind: Kind) -> int:
     from host_tools.research.study.ears import Tables
 
     # Before methods are imported, which may have to be compiled, for minutes.
-    named = None if kind.option == "--bone" else arguments.audiograms
+    named = arguments.audiograms if kind.option not in OF_EARS_ALONE else None
     tables = Tables.read(named, arguments.train, arguments.columns)
     table = import_module(f"host_tools.research.{kind.module}").table(arguments, tables)
     if arguments.out is None:

@@ -129,21 +129,21 @@ def test_air_and_bone_are_of_one_ear(cells: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "words"),
     [
-        ("ear,t500,kind\nR,60,AC\nR,90,UCL\n", "route=kind", "row 2, column kind: 'UCL', allowed"),
-        ("ear,t500,kind\nR,60,aided\n", "route=kind", "'aided', allowed are AC and BC"),
+        ("ear,t500,kind\nR,60,AC\nR,90,MCL\n", "route=kind", "row 2, column kind: 'MCL', allowed"),
+        ("ear,t500,kind\nR,60,aided\n", "route=kind", "'aided', allowed are AC, BC and UCL"),
         ("ear,t500\nSF,60\n", None, "column ear: 'SF', allowed are R and L"),
         ("ear,t500,kind\nR,60,UCL\nR,5,x\n", None, "what is in 'kind' has to be said"),
         ("a,PTA4,t500\n1,2,3\n", "ignore=a", f"{OPTION} ignore=a,ignore=PTA4"),
         ("t500,aided\n10,yes\n", None, f"{OPTION} route=aided"),
         ("t500,UCL\n10,100\n", None, f"{OPTION} ignore=UCL"),
-        ("t500,ucl500\n10,100\n", None, f"{OPTION} ignore=ucl500"),
-        ("t500,b500,ucl500\n10,5,100\n", None, f"{OPTION} ignore=ucl500"),
+        ("t500,mcl500\n10,100\n", None, f"{OPTION} ignore=mcl500"),
+        ("ear,t500,UCL 500 SPL\nR,10,100\n", None, f"{OPTION} 'ignore=UCL 500 SPL'"),
         ("t500,t1000 dB SPL\n10,20\n", None, f"{OPTION} 'ignore=t1000 dB SPL'"),
         ("t500,t8O00\n10,20\n", None, f"{OPTION} ignore=t8O00"),
         ("t500,No_Respons\n10,\n", None, f"{OPTION} no_response=No_Respons"),
         ("x 500,UCL 500\n10,9\n", None, "is, with right, left, right.bone or left.bone for EAR, "
          f"{OPTION} 'EAR.500=x 500,ignore=UCL 500'"),
-        ("ear,x 500,PTA4\nR,10,9\n", None, "with air or bone for ROUTE and a place such as "
+        ("ear,x 500,PTA4\nR,10,9\n", None, "with air, bone or ucl for ROUTE and a place such as "
          f"right.500, or ignore, for PLACE, {OPTION} 'ROUTE.500=x 500,PLACE=PTA4'"),
         ("Ohr,Hz,x\nR,500,10\n", None, "what is in 'Ohr' has to be said (cells are separated by "
          f"a comma); allowed is, with the column of levels for HEADING, {OPTION} ear=Ohr,threshold"
@@ -169,10 +169,26 @@ def test_what_has_to_be_said_is_refused(content: str, columns: str | None, words
         [*Table.read("t.csv", content.encode(), columns).all_ears()]
 
 
-def test_uncomfortable_levels_of_tables_of_both_routes_are_named() -> None:
-    table = Table.read("t.csv", b"ear,air500,bone500,ucl500\nR,10,5,95\n")
-    assert [*levels_of(table).values()] == [10.0, 5.0]
-    assert "columns ucl500" in table.remarks[0]
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("ear,air500,bone500,ucl500,ucl1000\nR,10,5,95,>110\n", None),
+        ("R500,R_UCL500,R_UCL1000\n10,95,>110\n", None),
+        ("ear,t500,LDL 500,LDL 1000\nR,10,95,>110\n", "ucl500=LDL 500,ucl1000=LDL 1000"),
+        ("ear,hz,dB,kind\nR,500,10,AC\nR,500,95,UCL\nR,1000,>110,UCL\n",
+         "threshold=dB,route=kind"),
+        ('[{"ear": "right", "frequency": 500, "threshold": 10, "testType": "AC"},'
+         '{"ear": "right", "frequency": 500, "threshold": 95, "testType": "UCL"},'
+         '{"ear": "right", "frequency": 1000, "threshold": ">110", "testType": "UCL"}]',
+         "route=testType"),
+    ],
+)  # fmt: skip
+def test_levels_of_discomfort_are_no_thresholds(content: str, columns: str | None) -> None:
+    (ear,) = Table.read("t.csv", content.encode(), columns).all_ears()
+    assert [*ear.by_air] == [500.0]
+    assert ear.by_air[500.0].level_db_hl == 10.0
+    assert ear.discomfort[500.0].level_db_hl == 95.0
+    assert (ear.discomfort[1000.0].heard, ear.discomfort[1000.0].limit_db_hl) == (False, 110.0)
 
 
 def test_a_mapping_may_be_a_file_and_overrules_headings(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_no_response_may_be_a_column_of_yes_and_no() -> None:
         ("t500,age\n10,old\n", "row 1, column age: 'old' is not a number of years"),
         ("t500,age\n10,200\n", "200 years, allowed are 0 to 130"),
         ("t500,sex\n10,q\n", "column sex: 'Q', allowed are F, M and an empty cell"),
-        ("t500,route\n10,up\n", "column route: 'up', allowed are AC and BC, or air and bone"),
+        ("t500,route\n10,up\n", "column route: 'up', allowed are AC, BC and UCL, or air,"),
         ("t500,no_response\n10,500\n", "column t500: 10 dB HL, and no response by column no"),
         ("t500,no_response\n,700\n", "'700' is no frequency of the table, allowed are 500"),
         ("t500,no_response\n,x\n", "'x' is not a frequency, allowed are numbers of Hz"),

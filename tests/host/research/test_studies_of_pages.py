@@ -20,6 +20,7 @@ LESS: Final = {
     **dict.fromkeys(("--tuning", "--time-to-go", "--changed", "--whole"), (*HERE, "--people", "2")),
     "--figure": (),
     "--bone": (*HERE, "--ears", "2"),
+    "--discomfort": HERE,
     "--robustness": (*HERE, "--ears", "1", "--seeds", "1"),
     "--as-published": (*HERE, "--ears", "1", "--seeds", "1"),
     "--seconds": (*HERE, "--ears", "1", "--seeds", "1"),

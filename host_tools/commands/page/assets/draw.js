@@ -28,7 +28,8 @@ export function drawnEar(ear, tones = [], next = null) {
     before,
     confirmed_db_hl: again.get(frequency_hz),
   }));
-  return { ear: ear.ear, transducer: ear.transducer, doubtful: ear.doubtful, thresholds, tones, next };
+  const { ear: side, transducer, doubtful, discomfort } = ear;
+  return { ear: side, transducer, doubtful, discomfort, thresholds, tones, next };
 }
 
 /** Draw an ear of a result; `label` says what it is, `over` has tones, the next one, and `earlier` ears. */

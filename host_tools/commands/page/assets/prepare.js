@@ -3,6 +3,7 @@
 import { mendAll, plain, problem } from "./alerts.js";
 import { askOperator } from "./ask.js";
 import { device } from "./device.js";
+import { discomfortTyped, forgetDiscomfort, tellDiscomfort } from "./discomfort.js";
 import { at, fill, make, onClick, show, tell } from "./dom.js";
 import { KNOWS } from "./knowledge.js";
 import { isLike, sessionsOf } from "./lines.js";
@@ -39,6 +40,7 @@ export class Preparation {
     });
     onClick("new-person", () => {
       forgetTyped();
+      forgetDiscomfort();
       this.load({}).then(() => at("identifier").focus(), problem);
     });
     this.#limits();
@@ -162,6 +164,7 @@ export class Preparation {
     }
     const typed = personTyped();
     const told = this.#told(typed);
+    const discomfort = discomfortTyped();
     this.#settings = JSON.parse(await device.ask("SETT?"));
     for (const [name, value] of this.#changes()) {
       await device.askOperator("SETT", { name, value });
@@ -171,12 +174,14 @@ export class Preparation {
     fillPerson(); // it is of this session, and of no other
     const begun = JSON.parse(await device.ask("SESS:IDEN?"));
     bindTyped(device.serial, begun, typed);
+    await tellDiscomfort(discomfort);
   }
 
   /** Return whether the identifier is of one person, as far as the device and the operator know. */
   async #isAgreed() {
     const typed = personTyped();
     this.#told(typed); // what cannot be is refused before anything is asked
+    discomfortTyped();
     this.#check();
     if (!typed.identifier) {
       return true;

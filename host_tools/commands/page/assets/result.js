@@ -66,7 +66,11 @@ export class Result {
     const { identifier } = this.#whose;
     const { birth_year: birth_date, ...typed } = this.#whose.typed;
     const earlier = [...this.#earlier.values()].flat();
-    const ears = this.#result.ears.map((ear) => ({ ...ear, norm: this.#told.norm[routeOf(ear)] }));
+    const ears = this.#result.ears.map((ear) => ({
+      ...ear,
+      norm: this.#told.norm[routeOf(ear)],
+      discomfort: this.#discomfort.find((each) => routeOf(each) === routeOf(ear))?.levels,
+    }));
     const draw = (figure, label) => drawEar(figure, { ...this.#result, ears }, label, { earlier });
     const shown = { typed: { ...typed, birth_date, identifier }, draw };
     fill(at("result-heading"), say(headline));
@@ -75,6 +79,11 @@ export class Result {
     fill(at("result-paper"), ...sectionsOf(sections, shown));
     fill(at("result-details"), ...sectionsOf(details, shown));
     fill(at("result-footer"), say(footer));
+  }
+
+  /** What was told of each ear that has a level. */
+  get #discomfort() {
+    return this.#told.discomfort.filter((each) => each.levels.length);
   }
 
   async #findEarlier() {
@@ -161,6 +170,7 @@ export class Result {
           calibration: { state: calibration, words, about, digest, transducer, vibrator },
           settings: this.#told.settings,
           prior: this.#told.prior || null,
+          ...(this.#discomfort.length ? { discomfort: this.#discomfort } : {}),
           ...found,
         },
       ],

@@ -56,7 +56,7 @@ function checkValue(argument, text) {
   if (argument.number) {
     return checkNumber(argument, text);
   }
-  if (/[\s,]/.test(text) || [...text].some((each) => each < " ")) {
+  if ((argument.any_script ? /,/ : /[\s,]/).test(text) || [...text].some((each) => each < " ")) {
     throw notAllowed("value_word", { name: argument.name, value: text });
   }
   return text;

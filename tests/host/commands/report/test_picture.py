@@ -15,6 +15,8 @@ from matplotlib.transforms import Bbox
 from rich.console import Console
 
 from firmware_py.findings.rows import row
+from firmware_py.paper.thresholds import legend_of
+from firmware_py.terms.discomfort import told_of_words
 from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.results import ConfirmedThreshold, EarResult
 from host_tools import drawing_js
@@ -310,6 +312,23 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
                 assert any(x - 3.0 <= at <= x + width + 3.0 for x, width in spans)
 
 
+def test_levels_of_discomfort_have_a_bracket_each_and_a_bound_an_arrow() -> None:
+    found = report("left-ear-s2")
+    course = replace(found.source.course, discomfort=told_of_words("left 1000:95 2000:>110"))
+    changed = replace(found, source=replace(found.source, course=course))
+    (drawing,) = drawings(changed)
+    measured, bound = drawing.of_class("discomfort")
+
+    x_1000, _ = place(drawing.thresholds[1000])
+    assert place(measured) == (x_1000, UNITS_AT_0_DB + UNITS_PER_DB * 95.0)
+    assert place(bound)[1] == UNITS_AT_0_DB + UNITS_PER_DB * 110.0
+    bracket = symbol(symbol_table()["discomfort"]["path"])
+    assert layer(measured) == [bracket]
+    assert layer(bound) == [bracket, symbol(symbol_table()["arrows"]["path"])]
+    legend = {mark for mark, _ in legend_of(changed.source)}
+    assert ("discomfort",) in legend - {mark for mark, _ in legend_of(found.source)}
+
+
 def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
     found = report("left-ear-s2")
     (ear,) = found.source.ears
@@ -346,6 +365,7 @@ MARKS: Final = (
     *(("symbol", route, masking) for route in symbol_table()["symbols"]
       for masking in symbol_table()["symbols"][route]),
     ("band",), ("pale",), ("bar",), ("line", "inferred"), ("line", "norm"), ("confirmed",),
+    ("discomfort",),
     ("tone", "heard"), ("tone", "unsure"), ("tone", "not-heard"), ("beside",), ("retest",),
     ("arrow", "right"), ("arrow", "left"), ("limit",), ("sign", "uncertain"), ("sign", "wide"),
 )  # fmt: skip
