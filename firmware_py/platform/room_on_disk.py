@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # not every device tunes
     from firmware_py.comparisons.settings import TuningSettings
 
 # Of sealed journals: up to 1790 a presentation, of masked tones and by bone, with its answer and
-# its pause; and 750 a sound of a tuning.
+# its pause; and 1040 a sound of a tuning.
 PRESENTATION_BYTES: Final = 2048
-SOUND_BYTES: Final = 1024
+SOUND_BYTES: Final = 1280
 # Of a session under way, to be able to end: what waits to be written, and why it ends with its
 # result. Neither is longer than a header may be.
 TO_END_BYTES: Final = 2 * HEADER_BYTES_MAX

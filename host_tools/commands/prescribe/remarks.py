@@ -195,9 +195,9 @@ def step_rows(ears: Ears) -> Iterator[Row]:
     by_ear = [row("apart-of", ear=ear, places=at) for ear, at in _by_ear(apart) if at]
     if by_ear:
         yield row("gains-apart", by_ear=by_ear, limit=APART_DB)
-    near = [ear.ear for ear in ears if _is_near_step(ear)]
-    if near:
-        yield row("nal-rp-step", ears=near, change=PROFOUND_DB[0][0], limit_db_hl=PROFOUND_DB_HL[0])
+    more_db, from_db_hl = PROFOUND_DB[0][0], PROFOUND_DB_HL[0]
+    for ear in filter(_is_near_step, ears):
+        yield row("nal-rp-step", ear=ear.ear, change=more_db, level=from_db_hl)
 
 
 def _apart(ear: EarPrescription) -> Iterator[Row]:
