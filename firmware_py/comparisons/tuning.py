@@ -7,6 +7,7 @@ most (`inference/preference`); at the end they are the best one and the prescrip
 Which is heard first is drawn. Time comes in with every event, and nothing here has a clock.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,7 +27,7 @@ from firmware_py.comparisons.events import (
 )
 from firmware_py.comparisons.result import TuningFinding, TuningResult
 from firmware_py.comparisons.settings import TuningSettings
-from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION
+from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, STEP_DB
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.estimator import Pair, PreferenceEstimator
 from firmware_py.terms import events
@@ -53,6 +54,7 @@ NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
 # Each fourth comparison, of the best setting and the end of a range, shows whether somebody listens
 # and whether more is wanted than there is.
 CHECK_EVERY: Final = 4
+HEARD_DB: Final = 0.5 * STEP_DB  # of what comes out: less is what was asked
 AID: Final = "aid"
 BOARD: Final = "board"
 PLACES: Final = (Answer.FIRST, Answer.SECOND)
@@ -80,6 +82,16 @@ class _Comparison:
     silences: int = 0  # without a press; it is asked again after the first
     # what comes out of each, where the aid says it
     comes_out_db: dict[int, tuple[float, ...]] = field(default_factory=dict)
+
+    def heard(self) -> Pair:
+        """Return what was heard: what was asked, unless a limit took half a step of it or more."""
+        assert self.pair is not None
+        out = [self.comes_out_db.get(place, asked) for place, asked in enumerate(self.pair)]
+        first, second = (
+            asked if math.dist(asked, heard) < HEARD_DB else heard
+            for asked, heard in zip(self.pair, out, strict=True)
+        )
+        return first, second
 
 
 class Tuning:
@@ -317,11 +329,7 @@ class Tuning:
     def _answer(self, now_us: int, answer: Answer) -> list[Action]:
         assert self._asked.pair is not None
         stop, number = self._stop(), self.comparison
-        first_db, second_db = (
-            self._asked.comes_out_db.get(place, asked_db)
-            for place, asked_db in enumerate(self._asked.pair)
-        )
-        self.estimator.observe(first_db, second_db, answer)
+        self.estimator.observe(*self._asked.heard(), answer)
         if self._asked.is_against:
             self._against.take(answer)
         self._counts["same"] += answer == Answer.SAME

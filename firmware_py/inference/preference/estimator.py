@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.checks import integer, number
-from firmware_py.inference.elementary import log, normal_cdf
+from firmware_py.inference.elementary import INV_SQRT_2PI, exp, log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array, hold
 from firmware_py.inference.one_at_a_time import OneAtATime
@@ -113,7 +113,7 @@ class PreferenceEstimator(OneAtATime):
         self._is_refined = False
         self._chosen: Pair | None = None
         self._ends_asked = [0] * len(self._ranges_db)
-        self._checked: tuple[int, set[tuple[float, ...]]] | None = None  # the last: number, pair
+        self._checked: int | None = None  # the number whose end is compared next
         self._of_wishes: tuple[float, float] | None = None  # probabilities of one, and of two
         self._workspace.wishes.tau[:] = 0.0
         self._workspace.wishes.nu[:] = 0.0
@@ -148,10 +148,8 @@ class PreferenceEstimator(OneAtATime):
         def turn(i: int) -> tuple[int, float]:
             return (-1 if i in passed else self._ends_asked[i]), off_db[i]
 
-        number = min(apart, key=turn)
-        pair = best, (*best[:number], ends[number], *best[number + 1 :])
-        self._checked = number, {*pair}
-        return pair
+        number = self._checked = min(apart, key=turn)
+        return best, (*best[:number], ends[number], *best[number + 1 :])
 
     def ends_wished(self) -> dict[int, float]:
         """Return the end of the range, dB, of each number that may be wished beyond it."""
@@ -203,8 +201,8 @@ class PreferenceEstimator(OneAtATime):
         code, asked, n = CODES[Answer(answer)], self._workspace.asked, self.comparison_count
         if n >= len(asked.answer):
             raise TrialLimitError(f"there is room for {n} comparisons only")
-        if self._checked and self._checked[1] == {(*first_db,), (*second_db,)}:
-            self._ends_asked[self._checked[0]] += 1
+        if self._checked is not None:
+            self._ends_asked[self._checked] += 1
         self._answered[code] += 1
         asked.heard[n] = code
         if second < first:  # the posterior has the same bits, whichever was heard first
@@ -307,13 +305,18 @@ class PreferenceEstimator(OneAtATime):
 
     @property
     def expected_regret(self) -> float:
-        """Return what the best setting is expected to be worse than the wished one.
+        """Return what the best setting is expected to be worse than the best that there is.
 
-        One unit is a difference of 3 sqrt(2) dB in one number; a half is 3 dB.
+        That is the wish, or in a number the end of the range beyond which it lies. One unit is a
+        difference of 3 sqrt(2) dB in one number; a half is 3 dB.
         """
-        mean_db, covariance_db2 = self.wish()
-        off_db = mean_db - np.array(self.best())
-        return float(0.5 * (np.trace(covariance_db2) + (off_db**2).sum()) / UNIT_DB**2)
+        w, listens = self._refine(), self.listens
+        best = np.array(self.best()) / UNIT_DB
+        off = np.clip(w.sample.wish, w.space.low, w.space.high) - best
+        squares = float(np.cumsum(w.sample.weight * (off * off).sum(axis=1))[-1])
+        limits = zip(w.space.low, w.space.high, w.space.prior_precision, best, strict=True)
+        before = sum(_square_within(*map(float, each)) for each in limits)
+        return 0.5 * (listens * squares + (1.0 - listens) * before)
 
     def _infer(self) -> None:
         w, n = self._workspace, self.comparison_count
@@ -331,6 +334,20 @@ class PreferenceEstimator(OneAtATime):
             )
         limits = (-SETTING_DB_MAX, SETTING_DB_MAX)
         return [number(name, value, *limits) / UNIT_DB for value in setting_db]
+
+
+def _square_within(low: float, high: float, precision: float, at: float) -> float:
+    """Return E[(x - at)**2] of a Gaussian about 0, x held to a range."""
+    sd = 1.0 / math.sqrt(precision)
+    ends = [(low, low / sd), (high, high / sd)]
+    (below, bell_low), (above, bell_high) = (
+        (normal_cdf(z), INV_SQRT_2PI * exp(-0.5 * z * z)) for _, z in ends
+    )
+    inside = above - below
+    first = sd * (bell_low - bell_high)
+    second = sd * sd * inside + sd * (low * bell_low - high * bell_high)
+    outside = below * (low - at) ** 2 + (1.0 - above) * (high - at) ** 2
+    return outside + second - 2.0 * at * first + at * at * inside
 
 
 def _checked_ranges(ranges_db: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
