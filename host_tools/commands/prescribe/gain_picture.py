@@ -79,7 +79,7 @@ def prescription_figure(
     say = partial(_say, language)
     figure = new_figure(*SIZE_IN)
     panels = figure.subplots(
-        2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
+        2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(5, 4)
     )
     for column, ear in enumerate(ears):
         other = _other(against, ear.ear)
@@ -97,8 +97,10 @@ def prescription_figure(
     if against is not None:
         low_db, high_db = panels[1][0].get_ylim()
         panels[1][0].set_ylim(min(low_db, -DIFFERENCE_DB), max(high_db, DIFFERENCE_DB))
-    panels[0][0].set_ylabel(say("gain-axis"))
-    panels[1][0].set_ylabel(say("level-axis" if against is None else "difference-axis"))
+    panels[0][0].set_ylabel(say("gain-axis"), fontsize=8.5)
+    panels[1][0].set_ylabel(
+        say("level-axis" if against is None else "difference-axis"), fontsize=8.5
+    )
     figure.align_ylabels(panels[:, 0])
     for axes in panels[1]:
         axes.set_xlabel(say("frequency-axis"))
