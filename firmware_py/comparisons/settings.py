@@ -51,6 +51,8 @@ class TuningSettings:
         record = self.as_record()
         for name, check in record_checks.checks_of(type(self)).items():
             object.__setattr__(self, name, check(f"settings.{name}", record[name]))
+        if not any(high_db > low_db for low_db, high_db in self.ranges_db):
+            raise refusal("settings.ranges_db", "0 dB of every number", "is a range to tune in")
 
     def as_record(self) -> dict[str, Any]:
         ranges_db = [list(each) for each in self.ranges_db]

@@ -521,3 +521,12 @@ def test_answers_count_for_what_came_out_and_not_for_what_was_asked() -> None:
     )
     alone.observe(first, second, Answer.FIRST)
     assert estimator.wish()[0].tolist() == alone.wish()[0].tolist()
+
+
+def test_a_fit_that_leaves_nothing_to_tune_is_refused() -> None:
+    bench = Bench()
+    bench.simulated_aid.limit_db = 0.0
+    bench.meet()
+    bench.ask("TUNE:STAR")
+    (said,) = bench.ask("SYST:ERR?")
+    assert "'0 dB of every number'; allowed is a range to tune in; no tuning was begun" in said

@@ -1,7 +1,8 @@
 """Which two settings to compare next: those whose answer is expected to gain most.
 
-The candidates differ in one number only, to both sides of the mean of the posterior: of sounds that
-differ in several ways people judge one difference, the largest, and the model all together.
+The candidates differ in one number only, to both sides of the mean of the posterior, or of the end
+of the range that it is beyond: of sounds that differ in several ways people judge one difference,
+the largest, and the model all together.
 
 The gain is the expected fall of the regret of the best setting: with a quadratic utility that
 setting is the posterior mean, its regret half the trace of the covariance, and one answer's update
@@ -116,7 +117,7 @@ def select_pair(
     d = len(space.low)
     now = regret(wishes, scratch.total)
     for i in range(d):
-        scratch.centre[i] = scratch.total[i]
+        scratch.centre[i] = min(max(scratch.total[i], space.low[i]), space.high[i])
         first[i] = second[i] = on_grid(space, i, scratch.centre[i])
         slope[i] = 0.0
     best, number, high, low = -math.inf, 0, 0.0, 0.0
@@ -124,7 +125,7 @@ def select_pair(
         for reach in half_lengths:
             one = on_grid(space, i, scratch.centre[i] + reach)
             other = on_grid(space, i, scratch.centre[i] - reach)
-            if one == other:
+            if one - other < 0.5 * space.step[0]:
                 continue
             slope[i], offset = one - other, 0.5 * (one - other) * (one + other)
             score = now - regret_after(people, wishes, slope, offset, scratch)

@@ -331,3 +331,23 @@ def test_two_that_came_out_alike_tell_nothing_of_the_wish() -> None:
     assert alike_db[1:] == pytest.approx(mean_db[1:], abs=0.2)
     # by Bayes: of kinds that hear no difference there are more, and of those who listen too
     assert 0.0 < alike_db[0] < 2.0 * mean_db[0]
+
+
+@pytest.mark.parametrize(
+    ("ranges_db", "sd_db", "wanted"),
+    [
+        ([(-12.0, 12.0)] * 4, 30.0, 1.0),
+        ([(0.0, 3.0)] * 4, 15.0, -1.0),
+        ([(0.0, 0.5), *[(0.0, 0.0)] * 3], 5.0, 1.0),
+        ([(-3.5, 11.5), *[(0.0, 0.0)] * 3], 5.0, -1.0),
+    ],
+)
+def test_there_is_always_a_pair_that_differs_wherever_the_wish_is(
+    ranges_db: list[tuple[float, float]], sd_db: float, wanted: float
+) -> None:
+    estimator = new(ranges_db=ranges_db, prior_sd_db=[sd_db] * 4)
+    for _ in range(34):
+        one, other = estimator.next_pair()
+        assert one != other
+        first = wanted * sum(one) >= wanted * sum(other)
+        estimator.observe(one, other, Answer.FIRST if first else Answer.SECOND)

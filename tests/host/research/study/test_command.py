@@ -75,8 +75,6 @@ study --robustness
     --tested both => --tested is of --seconds
 study --tuning
     --people 0 => --people is 0; allowed are whole numbers 1 to 1000000
-    --methods gain,guess => --methods has 'guess'; allowed are gain, bits
-    --methods random => --methods begins with 'random'; with --tuning the first is gain
     --seeds 2 => --seeds does not go with --tuning: it tunes for simulated people
     --columns t500=Hm => --columns does not go with --tuning: its people are simulated
     --audiograms bisgaard => --audiograms does not go with --tuning: its people are simulated
