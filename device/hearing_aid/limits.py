@@ -116,7 +116,7 @@ def limits(
         loud_db_hl = np.broadcast_to(own_db_hl, loud_db_hl.shape)
     discomfort_db_spl = loud_db_hl + field_db_spl(center_hz)
     ceiling_db_spl = output_ceiling_db_spl(center_hz)
-    own_db_spl = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
+    own_db_spl = np.clip(discomfort_db_spl, 0.0, ceiling_db_spl).round(1)
     output_max_db_spl = hold_by_neighbours(center_hz, own_db_spl).round(1)
     by_neighbour = output_max_db_spl < own_db_spl
     feedback_db: FloatArray = np.interp(

@@ -103,11 +103,10 @@ class Prescribed:
     def table_db(self) -> FloatArray:
         return np.stack([self.gain_at(level) for level in INPUT_LEVELS_DB_SPL], axis=-1)
 
-    def taken_db(self, speech_db_spl: float) -> FloatArray:
-        """Return how much gain the limits take for speech of this level over all bands."""
-        free, levels = self.compression, self.limits.speech_db_spl
-        levels = levels + speech_db_spl - CONVERSATION_DB_SPL
-        return free.gain_at(levels) - self.gain_at(levels)
+    def free_table_db(self) -> FloatArray:
+        """Return the gains as they would be without a limit."""
+        gains_db = map(self.compression.gain_at, INPUT_LEVELS_DB_SPL)
+        return np.stack([*gains_db], axis=-1)
 
     @property
     def knee_db_spl(self) -> FloatArray:

@@ -18,22 +18,19 @@ HOW: Final = (
     "up to which nothing was uncomfortable)"
 )
 _EARS: Final = {"right": RIGHT, "r": RIGHT, "left": LEFT, "l": LEFT}
-_PAIR: Final = re.compile(r"(\d+(?:\.\d+)?):(>?)([+-]?\d+(?:\.\d+)?)")
+_PAIR: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?):(>?)([+-]?[0-9]{1,6}(?:\.[0-9]{1,6})?)")
 # What is no level of a tone in dB HL.
 _SPL: Final = re.compile(r"spl|dba|db\(a\)", re.IGNORECASE)
 _ABOUT: Final = re.compile(r"\s*\(([^()]*)\)\s*$")
-_DAY: Final = re.compile(
-    r"20\d\d-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|[12]\d))"
-)
+_DAY: Final = re.compile(r"(20[0-9]{2})-([0-9]{2})-([0-9]{2})")
+_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_LIKE_A_DAY: Final = re.compile(r"[0-9]{1,4}[-./][0-9]{1,4}[-./][0-9]{1,4}")
 _BROADBAND: Final = re.compile(r"noise|speech|broad|music|wbn|nbn", re.IGNORECASE)
 
 
 def levels_of_words(text: str, place: str = "discomfort") -> DiscomfortLevels:
     """Return the levels of one ear, HZ:DBHL, separated by spaces or semicolons."""
-    if _SPL.search(text):
-        raise refusal(place, text, f"{HOW}; dB SPL are none: type what the audiometer's dial shows")
-    if _BROADBAND.search(text):
-        raise refusal(place, text, f"{HOW}; a level of noise or speech has no frequency")
+    _refuse_other_units(place, text)
     records = []
     for part in re.split(r"[\s;]+", text.strip()):
         pair = _PAIR.fullmatch(part)
@@ -42,6 +39,13 @@ def levels_of_words(text: str, place: str = "discomfort") -> DiscomfortLevels:
         hz = float(pair[1])
         records.append(record_of(hz, float(pair[3]), above=bool(pair[2])))
     return rising(place, records)
+
+
+def _refuse_other_units(place: str, text: str) -> None:
+    if _SPL.search(text):
+        raise refusal(place, text, f"{HOW}; dB SPL are none: type what the audiometer's dial shows")
+    if _BROADBAND.search(text):
+        raise refusal(place, text, f"{HOW}; a level of noise or speech has no frequency")
 
 
 def record_of(frequency_hz: float, level_db_hl: float, *, above: bool) -> dict[str, Any]:
@@ -56,9 +60,13 @@ def rising(place: str, records: Sequence[dict[str, Any]]) -> DiscomfortLevels:
 
 def told_of_words(text: str, place: str = "discomfort") -> dict[str, DiscomfortTold]:
     """Return the levels of ears, ``right 1000:95, left 500:100 (source, day)``."""
+    _refuse_other_units(place, text)
     about = _ABOUT.search(text)
     parts = [part.strip() for part in about[1].split(",")] if about else []
-    day = next((part for part in parts if _DAY.fullmatch(part)), "")
+    days = [day_of(part) for part in parts if _LIKE_A_DAY.fullmatch(part)]
+    if len(days) > 1:
+        raise refusal(f"{place} day", ", ".join(days), "is one")
+    day = days[0] if days else ""
     source = ", ".join(part for part in parts if part != day)
     found: dict[str, DiscomfortTold] = {}
     for part in _ABOUT.sub("", text).split(","):
@@ -75,6 +83,16 @@ def told_of_words(text: str, place: str = "discomfort") -> dict[str, DiscomfortT
 
 def day_of(text: str) -> str:
     """Return a day as it is recorded, 2026-11-02, or ""; `ResultError` if it is none."""
-    if text and not _DAY.fullmatch(text):
+    if text and not _is_day(text):
         raise refusal("discomfort day", text, "is one such as 2026-11-02")
     return text
+
+
+def _is_day(text: str) -> bool:
+    found = _DAY.fullmatch(text)
+    if found is None:
+        return False
+    year, month, day = map(int, found.groups())
+    if not 1 <= month <= len(_DAYS) or not 1 <= day <= _DAYS[month - 1]:
+        return False
+    return (month, day) != (2, 29) or year % 4 == 0  # so it is in this century

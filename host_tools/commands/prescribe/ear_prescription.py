@@ -58,6 +58,9 @@ class EarPrescription:
     # `gain_at_db`: gain by the level of speech over all bands; where there was no response it is
     # the least there can be. `knee_db_spl`, `ratio`: of the compression; `output_max_db_spl`.
     gain_at_db: dict[float, Banded]
+    # `taken_at_db`: how much of each the limits take; `gain_max_db`: the most for conversation
+    taken_at_db: dict[float, FloatArray]
+    gain_max_db: FloatArray
     knee_db_spl: Banded
     ratio: Banded
     output_max_db_spl: Banded
@@ -169,7 +172,8 @@ def _prescribe_ear(
         raise NothingToPrescribeError(
             f"{source.place}: {ear} ear: {error}{source.advice}"
         ) from None
-    table, tables_db = fitted_ear(ear, point).table, drawn.table_db()
+    fitted, free_db, tables_db = fitted_ear(ear, point), point.free_table_db(), drawn.table_db()
+    table = fitted.table
     without_db = fitted_ear(ear, by_air).gain_of_speech_db()
     return EarPrescription(
         source=source,
@@ -182,6 +186,11 @@ def _prescribe_ear(
             level: _band(table.at_speech_db(level), table.at_speech_db(level, tables_db))
             for level in SPEECH_LEVELS_DB_SPL
         },
+        taken_at_db={
+            level: table.at_speech_db(level, free_db) - table.at_speech_db(level)
+            for level in SPEECH_LEVELS_DB_SPL
+        },
+        gain_max_db=table.at_speech_db(gains_db=fitted.gains_max_db),
         knee_db_spl=_band(point.knee_db_spl, drawn.knee_db_spl),
         ratio=_band(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),

@@ -87,14 +87,14 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
     columns: dict[str, FloatArray] = {
         "threshold_db_hl": ear.threshold_db_hl,
         "rule_gain_db": ear.prescribed.target_db,
-        "gain_max_db": within.gain_max_db(),
+        "gain_max_db": ear.gain_max_db,
         "speech_db_spl": within.speech_db_spl,
         "discomfort_db_spl": within.discomfort_db_spl,
         "limited_from_db_spl": fit.of_ear(ear.ear).limited_from_db_spl,
     }
     for level, gain in ear.gain_at_db.items():
         columns |= _with_band(_name("gain{}", level), gain)
-        columns[_name("limit_takes", level)] = ear.prescribed.taken_db(level)
+        columns[_name("limit_takes", level)] = ear.taken_at_db[level]
     columns |= _with_band("compression_ratio{}", ear.ratio)
     columns |= _with_band("knee{}_db_spl", ear.knee_db_spl)
     columns |= _with_band("output_max{}_db_spl", ear.output_max_db_spl)

@@ -47,7 +47,9 @@ def source_of_table(
     ears, remarks = Table.ears_named(named, ear, columns)
     for side, each in ears.items():
         _check(each, side, uncalibrated=uncalibrated)
-    told = {side: found for side, each in ears.items() if (found := told_of_table(each, side))}
+    others = _others(named, columns, ears) if ear else {}
+    every = {**others, **ears}
+    told = {side: found for side, each in every.items() if (found := told_of_table(each, side))}
     place = "; ".join(dict.fromkeys(each.where for each in ears.values()))
     everywhere_hz = set.intersection(*({*_known_hz(each)} for each in ears.values()))
     advice = "; --ear left or --ear right fits one alone" if len(ears) > 1 else ""
@@ -60,13 +62,27 @@ def source_of_table(
         place,
         printable(place),
         [*ears],
-        take=lambda side: (_take(ears[side], side, everywhere_hz), None),
+        take=lambda side: (_take(every[side], side, everywhere_hz), None),
         whose=_whose([*ears.values()], place),
         which={"audiogram": named, "measured_here": False},
         said=[*(row("told", told=each) for each in remarks), row("table-about", place=place)],
         advice=advice,
         told=told,
+        others=[*others],
     )
+
+
+def _others(named: str, columns: str | None, fitted: Mapping[str, TableEar]) -> dict[str, TableEar]:
+    """Return the other ear of the rows, whose levels tell of the fitted one, if it can."""
+    try:
+        ears, _ = Table.ears_named(named, None, columns)
+    except HostError:  # the row does not say which ear it is
+        return {}
+    return {
+        side: each
+        for side, each in ears.items()
+        if side not in fitted and not each.not_valid and not each.nominal
+    }
 
 
 def _check(found: TableEar, side: str, *, uncalibrated: bool) -> None:
@@ -152,5 +168,7 @@ def _remarks_on(
         yield row("table-no-bone", ear=ear)
     if beyond_hz := [f for f in found.discomfort if f not in LEVELS_HZ]:
         yield row("discomfort-left-out", ear=ear, frequencies_hz=beyond_hz)
+    if open_hz := [f for f, r in found.discomfort.items() if not r.heard and r.limit_db_hl is None]:
+        yield row("discomfort-no-limit", ear=ear, frequencies_hz=open_hz)
     if found.convention == FIFTY_PERCENT:
         yield row("table-half", ear=ear)

@@ -47,7 +47,7 @@ def with_levels(source: Source, text: str | None, columns: str | None, *, anyway
 def _told(text: str, columns: str | None, source: Source) -> Mapping[str, DiscomfortTold]:
     file_name, colon, row = text.rpartition(":")
     try:
-        if not colon or not Path(file_name).exists():
+        if not colon or not _is_file(file_name):
             return told_of_words(text, OPTION)
         ears = Table.read(file_name, columns=columns).ears(row)
     except ResultError as error:
@@ -60,13 +60,20 @@ def _told(text: str, columns: str | None, source: Source) -> Mapping[str, Discom
         )
     if nominal := next(filter(None, (ear.nominal for ear in ears)), ""):
         raise HostError(f"{OPTION} {text}: {nominal}; allowed are levels in dB HL")
-    found = {ear.side: told for ear in ears if (told := told_of_table(ear, ear.side))}
-    if not found or "" in found:
+    found = {ear.side: told for ear in ears if ear.side and (told := told_of_table(ear, ear.side))}
+    if not found:
         raise HostError(
             f"{OPTION} {text}: has no level of an ear; allowed are columns such as R_ucl1000, or "
             "ucl1000 and ear"
         )
     return found
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # such as a name that is too long
+        return False
 
 
 def told_of_table(ear: TableEar, side: str) -> DiscomfortTold | None:
@@ -94,7 +101,7 @@ def own_of(source: Source) -> dict[str, Own]:
 
 def _taken(source: Source) -> dict[str, Taken]:
     found = {}
-    for ear in source.ears:
+    for ear in (*source.ears, *source.others):
         try:
             found[ear], _ = source.take(ear)
         except NothingToPrescribeError:

@@ -135,7 +135,7 @@ class Sheet:
                 (row("row-tuned"), tuned),
                 (row("prescribed-of"), _gains(ear)),
                 _levels(ear),
-                (row("most-gain-of"), _whole(within.gain_max_db())),
+                (row("most-gain-of"), _whole(ear.gain_max_db)),
             ]
         last: list[Line] = [
             (row("most-output-of"), _whole(within.output_max_db_spl)),
@@ -175,7 +175,7 @@ def _settings(ear: EarPrescription, fit: Fit) -> Table:
         *_other_levels(ear),
         (row("head-ratio"), [row("ratio", ratio=each) for each in ratios]),
         (row("head-knee"), turns),
-        (row("most-gain-of"), _whole(ear.prescribed.limits.gain_max_db())),
+        (row("most-gain-of"), _whole(ear.gain_max_db)),
         (row("head-output"), _whole(ear.output_max_db_spl.value)),
         (row("head-limited"), _whole(fit.of_ear(ear.ear).limited_from_db_spl)),
     ]
@@ -210,7 +210,7 @@ def _other_levels(ear: EarPrescription) -> Iterator[Line]:
     """Return the gains for soft and loud speech, and what limits take for any speech."""
     for level in (SOFT_DB_SPL, LOUD_DB_SPL):
         yield row("head-at", level=level), _whole(ear.gain_at_db[level].value)
-    taken = np.round([ear.prescribed.taken_db(level) for level in SPEECH_LEVELS_DB_SPL])
+    taken = np.round([ear.taken_at_db[level] for level in SPEECH_LEVELS_DB_SPL])
     if taken.any():
         soft, middle, loud = SPEECH_LEVELS_DB_SPL
         head = row("limits-take", soft=soft, middle=middle, loud=loud)

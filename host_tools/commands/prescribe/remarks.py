@@ -225,7 +225,7 @@ def discomfort_rows(ears: Ears) -> Iterator[Row]:
     source = ears[0].source
     yield from told_rows(source.told.values())
     for ear in source.told:
-        if ear not in source.ears:
+        if ear not in (*source.ears, *source.others):
             yield row("discomfort-no-threshold", ear=ear)
     sds_db = [ear.own.sd_db for ear in ears if ear.own is not None]
     if sds_db:

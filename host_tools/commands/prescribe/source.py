@@ -121,4 +121,5 @@ class Source:
     advice: str = ""  # what can be done where a rule lacks a frequency, to end a sentence
     # levels of discomfort that somebody measured, by ear
     told: Mapping[str, DiscomfortTold] = field(default_factory=dict)
+    others: Sequence[str] = ()  # ears that are not fitted, though their levels tell of this one
     session: RecordedSession | None = None  # None: it is a table, and there is no paper of it

@@ -128,6 +128,13 @@ def test_a_row_of_a_table_tells_of_a_session_unless_it_is_of_another_person(
         ("right 1000:130", ""),
         ("left 1000:95 dB SPL", "dB SPL are none"),
         ("nobody.csv:1", "is 'nobody.csv:1'; allowed are levels of tones"),
+        (f"right 1000:95 ({'a' * 260}: 3)", ""),
+        (f"right {'9' * 400}:95", "allowed are levels of tones in dB HL"),
+        ("right 1000:95 (in dB SPL)", "dB SPL are none"),
+        ("right 1000:95 (narrow-band noise)", "a level of noise or speech has no frequency"),
+        ("right 1000:95 (2026-02-29)", "discomfort day is '2026-02-29'; allowed is one such as"),
+        ("right 1000:95 (2026-2-3)", "discomfort day is '2026-2-3'; allowed is one such as"),
+        ("right 1000:95 (2026-11-02, 2026-11-03)", "allowed is one"),
     ],
 )
 def test_what_is_rather_a_mistake_is_refused_until_it_is_meant(
@@ -168,3 +175,47 @@ def test_what_levels_mean_at_nominal_ones_is_not_known(
     assert "what the measured levels of discomfort mean for this aid is not known" in " ".join(
         said.split()
     )
+
+
+def test_no_level_makes_a_fit_that_no_aid_may_get(gp_pta: GpPta, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    ucl = ",".join(f"R_ucl{f}" for f in (500, 1000, 2000, 4000))
+    path.write_text(f"R500,R1000,R2000,R4000,{ucl}\n-10,-10,-10,-10,0,0,0,0\n")
+    found = bands_of(figures_of(gp_pta, "--audiogram", f"{path}:1"), "right")
+    assert min(band["output_max_db_spl"] for band in found.values()) == 0.0
+
+
+def test_the_level_of_the_other_ear_counts_though_one_is_fitted_alone(
+    gp_pta: GpPta, tmp_path: Path, refusal_of: Refused
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "R500,R1000,R2000,R4000,L500,L1000,L2000,L4000,L_ucl1000\n40,40,50,60,40,40,50,60,70\n"
+    )
+    of_both = bands_of(figures_of(gp_pta, "--audiogram", f"{path}:1"), "right")
+    alone = figures_of(gp_pta, "--audiogram", f"{path}:1", "--ear", "right")
+    assert bands_of(alone, "right")[1000]["output_max_db_spl"] == pytest.approx(
+        of_both[1000]["output_max_db_spl"]
+    )
+    assert "discomfort measured elsewhere" in " ".join(alone["remarks"])
+    path.write_text("ear,t500,t1000,ucl1000\n,40,40,100\n")
+    assert "has no level of an ear" in refusal_of(
+        "prescribe", str(BOTH), "--discomfort", f"{path}:1"
+    )
+
+
+def test_a_level_without_a_limit_does_not_count_and_is_named(gp_pta: GpPta, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("R500,R1000,R2000,R4000,R_ucl1000\n40,40,50,60,NR\n")
+    said = " ".join(figures_of(gp_pta, "--audiogram", f"{path}:1")["remarks"])
+    assert "levels of discomfort at 1000 Hz do not count: up to which level" in said
+
+
+def test_the_gains_that_are_shown_lie_within_the_most_that_is_shown(gp_pta: GpPta) -> None:
+    levels = "right 500:130 1000:0 2000:130 4000:0"
+    asked = (str(BOTH), "--rule", "camfit", "--discomfort", levels, "--discomfort-anyway")
+    for ear in figures_of(gp_pta, *asked)["ears"]:
+        for band in ear["bands"]:
+            assert band["gain_db"] <= band["gain_max_db"] + 0.011
+            off_db = band["gain_db"] + band["limit_takes_db"] - band["rule_gain_db"]
+            assert off_db == pytest.approx(0.0, abs=0.9)  # the table rounds a knee off
