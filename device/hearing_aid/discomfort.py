@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.limits import MEASURED_HZ
+from device.lines import line_weights
 from device.speech import FloatArray
 from firmware_py.terms.discomfort_levels import DiscomfortLevel, DiscomfortLevels
 
@@ -77,9 +78,7 @@ Told = Mapping[str, DiscomfortLevels]  # by ear
 
 def at_measured(center_hz: FloatArray, thresholds_db_hl: FloatArray) -> FloatArray:
     """Return thresholds, (..., m), at `MEASURED_HZ`."""
-    at, known = np.log2(MEASURED_HZ), np.log2(center_hz)
-    near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))])
-    return thresholds_db_hl @ near
+    return thresholds_db_hl @ line_weights(MEASURED_HZ, center_hz).T
 
 
 def own_levels(
@@ -103,7 +102,7 @@ def own_levels(
         covariance_db2[own, own] += np.cov(each.T) if len(each) > 1 else 0.0
     rows = np.zeros((len(levels), count * len(ears)))
     for row, (k, level) in zip(rows, levels, strict=True):
-        row[k * count : (k + 1) * count] = _near(level.frequency_hz)
+        row[k * count : (k + 1) * count] = line_weights(level.frequency_hz, MEASURED_HZ)
     mean_db_hl, posterior_db2 = conditioned(
         np.concatenate([each.mean(axis=0) for each in expected]), covariance_db2, rows,
         np.array([level.level_db_hl for _, level in levels]),
@@ -121,7 +120,7 @@ def doubts(thresholds_db_hl: Mapping[str, FloatArray], told: Told) -> Iterator[D
     for ear, thresholds in thresholds_db_hl.items():
         expected_db_hl = LEARNED.expected_db_hl(thresholds)
         for level in told.get(ear, ()):
-            near = _near(level.frequency_hz)
+            near = line_weights(level.frequency_hz, MEASURED_HZ)
             heard_from, expected = float(near @ thresholds), float(near @ expected_db_hl)
             if level.level_db_hl <= heard_from:
                 yield Doubt(ear, level, "below-threshold", heard_from)
@@ -176,12 +175,6 @@ def _above(mean: float, variance: float, level: float) -> tuple[float, float]:
         mean + variance * hazard / math.sqrt(total),
         variance - variance**2 * hazard * (z + hazard) / total,
     )
-
-
-def _near(frequency_hz: float) -> FloatArray:
-    """Return how much each of `MEASURED_HZ` counts at a frequency, (4,)."""
-    at, known = np.log2(frequency_hz), np.log2(MEASURED_HZ)
-    return np.array([np.interp(at, known, row) for row in np.eye(len(known))])
 
 
 # As `gp-pta study --discomfort` learned it on 30 November 2026, from 279 people both of whose ears

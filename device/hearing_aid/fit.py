@@ -240,6 +240,10 @@ class Fit:
         out is what the setting says, within `OFF_MAX_DB`, and in the other numbers within
         `OTHERS_OFF_MAX_DB`.
         """
+        return dict(self._ranges_db)
+
+    @cached_property
+    def _ranges_db(self) -> dict[str, tuple[float, float]]:
         return {
             dimension.name: (
                 0.0 - self._reach_db(dimension.name, -STEP_DB, dimension.limit_db),

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from device.calibration.retspl import TABLES
 from device.hearing_aid.band_limits import hold_by_neighbours
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, gain_max_at_db
+from device.lines import line_weights
 from device.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
 
 # From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
@@ -94,9 +95,9 @@ class Limits:
         levels = self.speech_db_spl + speech_db_spl - CONVERSATION_DB_SPL
         return gain_max_at_db(levels, self.feedback_db, self.output_max_db_spl)
 
-    def why_gain(self, k: int, speech_db_spl: float = CONVERSATION_DB_SPL) -> Reason:
-        """Return why a band of one ear has no more gain: its peaks of speech, or feedback."""
-        by_output = self.gain_max_db(speech_db_spl)[k] < self.feedback_db[k]
+    def why_gain(self, k: int) -> Reason:
+        """Return why conversation has no more gain in a band of one ear: its peaks, or feedback."""
+        by_output = self.gain_max_db()[k] < self.feedback_db[k]
         return self.why_output(k) if by_output else Reason.FEEDBACK
 
 
@@ -138,9 +139,7 @@ def discomfort_db_hl(
     how much each of `KNOTS_DB_HL` counts over the threshold, but for the rise above the last.
     `share`: one of `UNCOMFORTABLE_DB_HL`.
     """
-    at, known = np.log2(center_hz), np.log2(MEASURED_HZ)
-    near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))], axis=-1)
-    levels_db_hl = near @ np.array(UNCOMFORTABLE_DB_HL[share])
+    levels_db_hl = line_weights(center_hz, MEASURED_HZ) @ np.array(UNCOMFORTABLE_DB_HL[share])
     first, middle, last = KNOTS_DB_HL
     below = np.clip((middle - thresholds_db_hl) / (middle - first), 0.0, 1.0)
     above = np.clip((thresholds_db_hl - middle) / (last - middle), 0.0, 1.0)

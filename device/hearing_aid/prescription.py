@@ -1,6 +1,6 @@
 """A fit from thresholds: a rule's gains, compressed, within limits, and how sure they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -101,12 +101,11 @@ class Prescribed:
         return np.minimum(self.compression.gain_at(level_db_spl), most_db)
 
     def table_db(self) -> FloatArray:
-        return np.stack([self.gain_at(level) for level in INPUT_LEVELS_DB_SPL], axis=-1)
+        return _table_db(self.gain_at)
 
     def free_table_db(self) -> FloatArray:
         """Return the gains as they would be without a limit."""
-        gains_db = map(self.compression.gain_at, INPUT_LEVELS_DB_SPL)
-        return np.stack([*gains_db], axis=-1)
+        return _table_db(self.compression.gain_at)
 
     @property
     def knee_db_spl(self) -> FloatArray:
@@ -126,6 +125,10 @@ class Prescribed:
         """
         loud_db_spl = self.compression.speech_db_spl + LOUD_DB_SPL - CONVERSATION_DB_SPL
         return output_max_db_spl - loud_db_spl - PEAKS_DB
+
+
+def _table_db(gain_at: Callable[[float], FloatArray]) -> FloatArray:
+    return np.stack([gain_at(level) for level in INPUT_LEVELS_DB_SPL], axis=-1)
 
 
 def fit_of_thresholds(

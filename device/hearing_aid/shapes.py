@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from device.lines import line_weights
 from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, SOFT_DB_SPL, FloatArray, speech_in_bands
 from firmware_py.comparisons.space import Setting
 
@@ -144,18 +145,11 @@ class GainTable:
 
     @cached_property
     def _at_numbers(self) -> FloatArray:
-        return self._weights(NUMBERS_HZ)
+        return line_weights(NUMBERS_HZ, self.center_hz).T
 
     @cached_property
     def _at_important(self) -> FloatArray:
-        return self._weights(IMPORTANT_HZ)
-
-    def _weights(self, frequencies_hz: tuple[float, ...]) -> FloatArray:
-        """Return how much each band counts at frequencies, (m, n), on lines over log frequency."""
-        known = np.log2(self.center_hz)
-        return np.stack(
-            [np.interp(np.log2(frequencies_hz), known, row) for row in np.eye(len(known))]
-        )
+        return line_weights(IMPORTANT_HZ, self.center_hz).T
 
     def _flattened(self, gains_db: FloatArray) -> FloatArray:
         """Return gains, (m, k), less where they fall more than by `RATIO_MAX` and in the table."""

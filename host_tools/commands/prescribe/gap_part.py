@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from device.lines import line_weights
 from device.speech import FloatArray
 from firmware_py.findings.air_bone_gap import Gap, gaps_of
 from firmware_py.inference.mixture import bone_prior
@@ -42,7 +43,7 @@ def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
         return part
     gaps = {gap.frequencies_hz[0]: gap for gap in told.gaps}
     known = {f: gap if counts(gap := gaps.get(f)) else None for f in known_hz}
-    near = _near(frequencies_hz, known_hz)
+    near = line_weights(frequencies_hz, known_hz, beyond=0.0)
     drawn = _drawn_db(session, ear, air, known)
     point = np.array([0.0 if gap is None else _excess_db(f, gap.db) for f, gap in known.items()])
     return GapPart(told, _marks(frequencies_hz, known), near @ point, drawn @ near.T)
@@ -62,13 +63,6 @@ def _excess_db(frequency_hz: int, gap_db: float | FloatArray) -> FloatArray:
     """Return how much larger a gap is than that of ears without a conductive loss."""
     excess_db: FloatArray = np.maximum(gap_db - bone_prior.usual_gap_db(frequency_hz), 0.0)
     return excess_db
-
-
-def _near(frequencies_hz: Sequence[int], known_hz: Sequence[int]) -> FloatArray:
-    """Return how much each known frequency counts at each one, (m, k); beyond them nothing does."""
-    at, known = np.log2(frequencies_hz), np.log2(known_hz)
-    rows = [np.interp(at, known, row, left=0.0, right=0.0) for row in np.eye(len(known))]
-    return np.stack(rows, axis=-1)
 
 
 def _drawn_db(

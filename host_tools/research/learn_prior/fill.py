@@ -29,6 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from device.lines import line_weights
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -101,7 +102,7 @@ def fill_in(mixture: Mixture, frequencies_hz: Array, knots_hz: Array) -> tuple[A
     """
     rough = roughness(mixture, frequencies_hz)
     x, knots = np.log2(frequencies_hz), np.log2(knots_hz)
-    line = np.column_stack([np.interp(knots, x, column) for column in np.eye(len(x))])
+    line = line_weights(knots_hz, frequencies_hz)
     added = np.zeros((len(mixture), len(knots), len(knots)))
     for low, high in zip(range(len(x) - 1), range(1, len(x)), strict=True):
         inside = np.flatnonzero((knots > x[low]) & (knots < x[high]))

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from device.lines import line_weights
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.gap_prior import GapClass, GapPrior
 from host_tools.research.learn_prior.routes import GapMixture
@@ -101,7 +102,7 @@ def gap_prior_of(
 def _line_to(frequencies_hz: Array) -> tuple[Array, Array]:
     """Return (f, m) the line from measured frequencies, and (f,) how much wider it is."""
     at, x = np.log2(FREQUENCIES_HZ), np.log2(frequencies_hz)
-    onto = np.array([np.interp(at, x, unit) for unit in np.eye(len(x))]).T
+    onto = line_weights(FREQUENCIES_HZ, frequencies_hz)
     beyond = (at < x[0]) | (at > x[-1])
     more = np.where(beyond, MORE_BEYOND, MORE_BETWEEN)
     return onto, np.where(np.isin(FREQUENCIES_HZ, frequencies_hz), 0.0, more)

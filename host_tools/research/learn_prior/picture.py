@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from device.lines import line_weights
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from host_tools.drawings.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
@@ -55,7 +56,7 @@ def draw_prior(
 def curves(prior: PopulationPrior, frequencies_hz: Array) -> tuple[Array, Array]:
     """Return mean (K, n) in dB HL and variance (K, n) in dB² of each component."""
     knots, x = np.log2(prior.knots_hz), np.log2(frequencies_hz)
-    line = np.column_stack([np.interp(x, knots, column) for column in np.eye(len(knots))])
+    line = line_weights(frequencies_hz, prior.knots_hz)
     interval = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
     u = (x - knots[interval]) / np.diff(knots)[interval]
     off_db2 = 4.0 * u * (1.0 - u) * np.array(prior.between_knots_sd_db)[interval] ** 2

@@ -23,7 +23,7 @@ from device.hearing_aid.fit import (
 )
 from device.speech import speech_in_bands
 from firmware_py.comparisons.space import DIMENSIONS, PRESCRIPTION, Setting
-from tests.budget import examples
+from tests.budget import examples, quick
 from tests.device.hearing_aid.fits import (
     CENTERS_HZ,
     fits,
@@ -154,7 +154,7 @@ def test_what_a_setting_says_comes_out_where_no_limit_is_near(setting: Setting) 
 
 
 @pytest.mark.parametrize("rule", ["nal-r", "camfit"])
-@pytest.mark.parametrize("name", STANDARD_NAMES)
+@pytest.mark.parametrize("name", quick(STANDARD_NAMES, "N2", "N3", "N4", "N5"))
 def test_what_is_offered_comes_out_and_six_db_are_six_or_are_not_offered(
     name: str, rule: str
 ) -> None:

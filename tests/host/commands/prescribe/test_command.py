@@ -35,6 +35,7 @@ from host_tools.commands.prescribe.gain_picture import prescription_figure, pres
 from host_tools.commands.prescribe.source import NothingToPrescribeError
 from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, replay_session
 from tests.budget import quick
+from tests.host.commands.prescribe.as_figures import figures
 from tests.host.commands.report.test_bone import beyond
 from tests.host.journals import (
     BOTH,
@@ -57,13 +58,6 @@ pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions,
 
 def fit_of(session: RecordedSession, rule: str = "nal-r") -> Fit:
     return fit_of_ears(prescribe_session(session, rule, "closed"))
-
-
-def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
-    code, out, _ = gp_pta("prescribe", *words, "--json")
-    assert code == 0
-    found: dict[str, Any] = json.loads(out)
-    return found
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """`gp-pta prescribe --discomfort`: what somebody measured sets the most output, and is told."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +12,8 @@ from host_tools.commands.prescribe.from_session import source_of_session
 from host_tools.commands.prescribe.own_discomfort import with_levels
 from host_tools.commands.prescribe.paper import Sheet
 from host_tools.commands.prescribe.remarks import remark_rows
+from tests.host.commands.prescribe.as_figures import bands_of
+from tests.host.commands.prescribe.as_figures import figures as figures_of
 from tests.host.journals import BOTH, GpPta, Refused, recorded_calibrated
 from tests.host.reports import blocks
 
@@ -29,17 +29,6 @@ def clinic(tmp_path: Path) -> Path:
     path = tmp_path / "clinic.csv"
     path.write_text(CLINIC)
     return path
-
-
-def figures_of(gp_pta: GpPta, *arguments: str) -> Any:
-    code, out, _ = gp_pta("prescribe", *arguments, "--json")
-    assert code == 0
-    return json.loads(out)
-
-
-def bands_of(figures: Any, ear: str) -> dict[int, Any]:
-    (found,) = [each for each in figures["ears"] if each["ear"] == ear]
-    return {band["frequency_hz"]: band for band in found["bands"]}
 
 
 def test_levels_of_one_ear_set_the_most_output_of_both(gp_pta: GpPta, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from firmware_py.findings.rows import row
 from host_tools.catalogue import language_of
 from host_tools.commands.prescribe.from_table import source_of_table
 from host_tools.commands.prescribe.prescription import Prescription
+from tests.host.commands.prescribe.as_figures import bands_of, figures
 from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused
 
 CLINIC: Final = """\
@@ -30,18 +31,11 @@ def clinic(tmp_path: Path) -> Path:
 
 
 def figures_of(gp_pta: GpPta, *arguments: str) -> Any:
-    code, out, _ = gp_pta("prescribe", "--audiogram", *arguments, "--json")
-    assert code == 0
-    return json.loads(out)
+    return figures(gp_pta, "--audiogram", *arguments)
 
 
 def remarks_of(named: str, ear: str | None = None, rule: str = "nal-r") -> list[Any]:
     return Prescription.of(source_of_table(named, ear), rule, CLOSED, ear).remarks
-
-
-def bands_of(figures: Any, ear: str) -> dict[float, Any]:
-    (found,) = [each for each in figures["ears"] if each["ear"] == ear]
-    return {band["frequency_hz"]: band for band in found["bands"]}
 
 
 def test_the_thresholds_of_a_session_prescribe_the_same_from_a_table_without_bands(
