@@ -8,9 +8,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.calibration.in_force import CALIBRATED, DB_HL
+from firmware_py.calibration.in_force import DB_HL
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.paper.words import verdict_lines
+from firmware_py.terms.calibration_states import CALIBRATED
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import LEFT, RIGHT, Route
 from firmware_py.terms.verdicts import may_conclude

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # most commands can do without it
 
 NO_BREAK: Final = "\u00a0"  # between a number and its unit, on paper
 PATIENCE_S: Final = 1.0  # without a progress bar
+NAMED_MAX: Final = 10  # of what was left out
 LINE_AFTER_S: Final = 10.0  # what takes less says nothing where there is no terminal
 _WORD: Final = re.compile("[a-z]{3}")  # a row of an audiogram in characters has none
 
@@ -55,6 +56,13 @@ def say_aside(*lines: str) -> None:
     print(_text(lines), end="", file=sys.stderr, flush=True)
 
 
+def name_left_out(words: Sequence[str]) -> None:
+    """Say what was left out, and of many how many more."""
+    say_aside(*(f"left out: {each}" for each in words[:NAMED_MAX]))
+    if len(words) > NAMED_MAX:
+        say_aside(f"left out: {len(words) - NAMED_MAX} more")
+
+
 def show(screen: "Console", line: str, style: "StyleType" = "", *, soft_wrap: bool = False) -> None:
     """Print a line in colours; it has no markup of its own."""
     screen.print(_line(line), style=style, markup=False, soft_wrap=soft_wrap)
@@ -83,6 +91,8 @@ def markdown(cells: Sequence[Sequence[str]]) -> list[str]:
 
 def show_progress(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
     """Yield the items, and tell how many are done, as `progress` does, if it takes a second."""
+    if total == 0:
+        return
     with progress(words, total, patience_s=PATIENCE_S) as tell:
         for done, item in enumerate(items):
             tell(done)

@@ -8,6 +8,7 @@ from typing import Final
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
+from firmware_py.platform.clock import YEAR_MIN
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.words import say
@@ -20,7 +21,6 @@ OK: Final = "ok"
 FAULT: Final = "FAULT"
 UNCHECKED: Final = "unchecked"  # nobody has used it yet
 NONE: Final = "none"  # it is not there, and need not be
-YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,6 @@ def clock_part(now: datetime.datetime) -> Part:
     time, set_once = now.isoformat(timespec="seconds"), now.year >= YEAR_MIN
     code = Code.CLOCK_SAYS if set_once else Code.NEVER_SET
     return Part("clock", set_once, reason(code, time=time))
-
-
-def was_clock_set(time: str) -> bool:
-    """Return whether a time in ISO 8601 is one of a clock that was set."""
-    try:
-        return clock_part(datetime.datetime.fromisoformat(time)).works
-    except ValueError:
-        return False
 
 
 def calibration_part(in_force: CalibrationInForce) -> Part:

@@ -23,6 +23,13 @@ from firmware_py.findings.whole_band import NOMINAL, Uncertainty
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.session.boards import serial_of
 from firmware_py.session.masking import Earphones, attenuation_db, occlusion_db
+from firmware_py.terms.calibration_states import (
+    CALIBRATED,
+    OVERDUE,
+    SIMULATED,
+    STATES,
+    UNCALIBRATED,
+)
 from firmware_py.terms.printable import show
 from firmware_py.terms.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.terms.record_checks import ResultError
@@ -39,12 +46,6 @@ FULL_SCALE_LIMITS_DB_HL: Final = (100.0, 150.0)  # in a record
 DB_HL: Final = "dB HL"
 NOMINAL_UNIT: Final = "nominal dB"
 
-CALIBRATED: Final = "CALIBRATED"
-OVERDUE: Final = "OVERDUE"
-UNCALIBRATED: Final = "UNCALIBRATED"
-SIMULATED: Final = "SIMULATED"  # calibrated as well, as the simulated board is by its making
-STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED, SIMULATED)
-HOLDING: Final = (CALIBRATED, SIMULATED)  # in these, levels are what they say
 NOMINAL_KEYS: Final = ("full_scale_db_hl",)  # of a record, beside state and why
 MEASURED_KEYS: Final = ("judged_on", "digest", "content")
 

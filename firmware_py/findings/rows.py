@@ -36,6 +36,22 @@ def no_value() -> Row:
     return row("no-value")
 
 
+def verdict_row(verdict: str) -> Row:
+    return row(f"test-{verdict}")
+
+
+def verdicts_row(by_route: Mapping[str, str]) -> Row:
+    return rows_by_ear({ear: verdict_row(verdict) for ear, verdict in by_route.items()})
+
+
+def rows_by_ear(of: Mapping[str, Row]) -> Row:
+    """Return what is told of each ear, once if it is the same of all."""
+    first, *others = of.values()
+    if all(each == first for each in others):
+        return first
+    return row("joined", parts=[row("of-ear-short", ear=ear, of=each) for ear, each in of.items()])
+
+
 def share_row(share: float | None) -> Row:
     """Return a probability in percent, never 0 or 100; None: it is not known."""
     if share is None:

@@ -25,10 +25,10 @@ from firmware_py.presenting.presenter import FINISHED
 from firmware_py.session.boards import serial_of
 from firmware_py.session.ear_result import verdict_so_far
 from firmware_py.session.hearing import HearingTest
-from firmware_py.sessions.archive import DAMAGED, Entry, glance
+from firmware_py.sessions.archive import Entry, glance
 from firmware_py.sessions.attendance import check_of, why_checked
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.terms.outcomes import MaskingMark
+from firmware_py.terms.outcomes import DAMAGED, MaskingMark
 from firmware_py.terms.reasons import Reason, as_json
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import EAR, Route

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.command_row import Command, Pin
@@ -39,6 +39,7 @@ from firmware_py.sessions.archive import (
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader, not_finished
+from firmware_py.terms.calibration_states import SIMULATED
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.results import SessionResult

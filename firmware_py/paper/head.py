@@ -1,18 +1,28 @@
 """What stands above every result that a clinic files: whether it is one, who, when, with what."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
-from firmware_py.calibration.in_force import HOLDING, SIMULATED
-from firmware_py.findings.rows import Cell, Row, count_row, row
+from firmware_py.findings.rows import (
+    Cell,
+    Row,
+    count_row,
+    row,
+    rows_by_ear,
+    verdict_row,
+    verdicts_row,
+)
 from firmware_py.paper.blocks import Block, alarm, to_type
-from firmware_py.paper.source import Source
 from firmware_py.platform.own_prior import shorten
-from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff
+from firmware_py.terms.calibration_states import HOLDING, SIMULATED
+from firmware_py.terms.outcomes import UNFINISHED, SessionOutcome
 from firmware_py.terms.route import BY_BONE, Route
 from firmware_py.terms.settings import BOTH, DEFAULT_PROFILE, NONE, OFF, PAPER_PROFILE
 from firmware_py.terms.verdicts import Explained, may_conclude
+
+if TYPE_CHECKING:
+    from firmware_py.paper.source import Source
 
 Facts = Iterator[tuple[Row, Cell]]
 SEXES: Final = {"F": "female", "M": "male"}
@@ -25,25 +35,9 @@ class JudgedEar(Explained, Protocol):
     def route(self) -> Route: ...
 
 
-def verdict_row(verdict: str) -> Row:
-    return row(f"test-{verdict}")
-
-
 def short_verdict(ears: Sequence[JudgedEar]) -> Row:
     """Return the verdicts in short: one word if they are the same."""
     return verdicts_row({str(ear.route): ear.verdict for ear in ears})
-
-
-def verdicts_row(by_route: Mapping[str, str]) -> Row:
-    return _by_ear({ear: verdict_row(verdict) for ear, verdict in by_route.items()})
-
-
-def _by_ear(of: Mapping[str, Row]) -> Row:
-    """Return what is told of each ear, once if it is the same of all."""
-    first, *others = of.values()
-    if all(each == first for each in others):
-        return first
-    return row("joined", parts=[row("of-ear-short", ear=ear, of=each) for ear, each in of.items()])
 
 
 def why_nothing_follows(ear: JudgedEar) -> Row | None:
@@ -67,15 +61,15 @@ def _verdict(judged: JudgedEar, code: str, **of: str) -> Block:
     return alarm(headline, told, calm=valid)
 
 
-def standing(source: Source) -> tuple[Row, bool]:
+def standing(source: "Source") -> tuple[Row, bool]:
     """Return whether it is final, in a row, and so: a valid test of a person came to its end."""
     why = _why_not_final(source)
     return (row("final"), True) if why is None else (row("not-final", why=why), False)
 
 
-def _why_not_final(source: Source) -> Row | None:
+def _why_not_final(source: "Source") -> Row | None:
     outcome, ears = source.result.outcome or UNFINISHED, source.result.ears
-    if outcome != COMPLETE:
+    if outcome != SessionOutcome.COMPLETE:
         return row(f"status-{outcome}")
     if source.damage or source.differences:
         return row("not-as-recorded")
@@ -88,7 +82,7 @@ def _why_not_final(source: Source) -> Row | None:
     return row("simulated-mark") if source.simulated else None
 
 
-def alarms(source: Source) -> list[Block]:
+def alarms(source: "Source") -> list[Block]:
     """Return what must not be overlooked: who was not tested, and levels that are none."""
     found = [*_of_simulation(source.simulated, source.header.speed)]
     judged = source.calibration
@@ -112,7 +106,7 @@ def _of_simulation(simulated: bool | None, speed: float | None) -> Iterator[Bloc
         yield alarm(row("clock-mark"), [clock])
 
 
-def _of_record(source: Source) -> Iterator[Row]:
+def _of_record(source: "Source") -> Iterator[Row]:
     """Return what keeps the record from being whole, and the same when it is replayed."""
     if source.damage:
         yield row("damaged", why=source.damage)
@@ -122,7 +116,7 @@ def _of_record(source: Source) -> Iterator[Row]:
         yield row("not-finished")
 
 
-def facts_of(source: Source) -> Facts:
+def facts_of(source: "Source") -> Facts:
     """Return what a clinic files of a session; of what is not known there is no row."""
     header, course, person = source.header, source.course, source.person
     status = row(f"status-{source.result.outcome or UNFINISHED}")
@@ -144,7 +138,7 @@ def facts_of(source: Source) -> Facts:
     yield from _what(source)
 
 
-def _age_and_sex(source: Source) -> Iterator[Row]:
+def _age_and_sex(source: "Source") -> Iterator[Row]:
     person = source.person
     if person.age_years is not None:
         yield row("age-one") if person.age_years == 1 else row("age", age=person.age_years)
@@ -160,7 +154,7 @@ def _break(found: BrokenOff) -> Row:
     return row("left-and-resumed", left_at=found.left, resumed_at=found.resumed)
 
 
-def _what(source: Source) -> Facts:
+def _what(source: "Source") -> Facts:
     settings, header = source.settings, source.header
     version = {"version": header.firmware}
     yield (
@@ -180,7 +174,7 @@ def _what(source: Source) -> Facts:
         yield row("fact-which-ear"), row(f"which-ear-{source.result.which_ear}")
 
 
-def _transducers(source: Source) -> Facts:
+def _transducers(source: "Source") -> Facts:
     judged = source.calibration
     made = judged.calibration
     if made is None or judged.state == SIMULATED:
@@ -200,7 +194,7 @@ def _transducers(source: Source) -> Facts:
         yield row("fact-vibrator"), row("vibrator", **of)
 
 
-def _has_bone(source: Source) -> bool:
+def _has_bone(source: "Source") -> bool:
     return any(ear.route.kind is BY_BONE for ear in source.result.ears)
 
 
@@ -208,7 +202,7 @@ def state_row(state: str) -> Row:
     return row(f"state-{state.lower()}")
 
 
-def _calibration(source: Source) -> Row:
+def _calibration(source: "Source") -> Row:
     judged = source.calibration
     made = judged.calibration
     if judged.state == SIMULATED:
@@ -221,7 +215,7 @@ def _calibration(source: Source) -> Row:
     )  # fmt: skip
 
 
-def more_facts(source: Source) -> Facts:
+def more_facts(source: "Source") -> Facts:
     """Return what else is known of how a session was made: for the details."""
     settings = source.settings
     if boards := _boards(source):
@@ -247,13 +241,13 @@ def more_facts(source: Source) -> Facts:
     yield row("fact-conduct"), row(f"conduct-{settings.conduct}")
 
 
-def _boards(source: Source) -> Row | None:
+def _boards(source: "Source") -> Row | None:
     """Return which tone generators there were."""
     boards = {str(ear.route): [*ear.boards] for ear in source.ears}
     if not any(boards.values()):
         return None
     of = {ear: row("listed", of=each) if each else row("unknown") for ear, each in boards.items()}
-    return _by_ear(of)
+    return rows_by_ear(of)
 
 
 def signature() -> list[tuple[Row, Row | None]]:

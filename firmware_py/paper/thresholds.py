@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from firmware_py.findings.checks import counted_purposes
 from firmware_py.findings.norms import AgeNorm
-from firmware_py.findings.rows import Cell, Row, count_row, level_row, no_value, row
+from firmware_py.findings.rows import Cell, Row, count_row, level_row, no_value, row, verdict_row
 from firmware_py.paper.blocks import Table, table
-from firmware_py.paper.head import verdict_row
 from firmware_py.paper.source import Source
 from firmware_py.paper.whole import band_rows
 from firmware_py.presenting.answers_given import Answered

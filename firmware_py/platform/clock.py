@@ -13,11 +13,20 @@ from typing import Final, Protocol
 
 from firmware_py.platform.ports import Port
 
+YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
 POLL_S: Final = 0.005  # to look again at a port without a file descriptor
 
 # Where one of these is, the date goes on while the machine is off: a clock with a battery, or one
 # that was put right since.
 KEEPS_DATE: Final = ("/sys/class/rtc/rtc0", "/run/systemd/timesync/synchronized")
+
+
+def was_clock_set(time: str) -> bool:
+    """Return whether a time in ISO 8601 is one of a clock that was set."""
+    try:
+        return datetime.datetime.fromisoformat(time).year >= YEAR_MIN
+    except ValueError:
+        return False
 
 
 class Waiting(Protocol):

@@ -21,14 +21,10 @@ from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
+from firmware_py.terms.outcomes import DAMAGED, NEWER, UNFINISHED
 from firmware_py.terms.results import SessionResult
 
 TAIL_BYTES: Final = 64 * 1024  # a result has at most 32 KiB, and only some notes come after it
-
-COMPLETE: Final = "complete"
-UNFINISHED: Final = "unfinished"  # in the place of an outcome
-DAMAGED: Final = "damaged"
-NEWER: Final = "newer"  # only a later version knows its format
 
 
 class ArchiveError(Exception):

@@ -116,5 +116,11 @@ class SessionOutcome(_Word):
     FAILED = "failed"  # the tone generator did not play
 
 
+# In the place of its outcome.
+UNFINISHED: Final = "unfinished"
+DAMAGED: Final = "damaged"
+NEWER: Final = "newer"  # only a later version knows its format
+
+
 # An answer is True: heard, False: silence, None: unsure, for which this is the word.
 UNSURE: Final = "unsure"

@@ -18,9 +18,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from firmware_py.board.self_check import was_clock_set
-from firmware_py.paper.words import paper_sentences
-from firmware_py.terms.words import SENTENCES, Language
+from firmware_py.platform.clock import was_clock_set
+from firmware_py.terms.words import SENTENCES, Language, english_of
 from host_tools.errors import HostError
 from host_tools.terminal import NO_BREAK
 
@@ -98,7 +97,7 @@ def catalogue_of(language: str) -> Catalogue:
         raise HostError(f"the language is {language!r}; allowed are {', '.join(LANGUAGES)}")
     told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
     if language == ENGLISH:
-        told |= {REASONS: {**SENTENCES}, PAPER: {**paper_sentences()}}
+        told |= {REASONS: {**SENTENCES}, PAPER: {**english_of("firmware_py.paper")}}
     tables = {place: MappingProxyType(table) for place, table in told.items()}
     return Catalogue(language, MappingProxyType(tables))
 

@@ -13,9 +13,9 @@ from device.simulator.serve import serve_in_thread
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
-from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.sessions.identity import Identity, Meeting, differences
+from firmware_py.terms.calibration_states import UNCALIBRATED
 from firmware_py.terms.person import Person
 from firmware_py.terms.settings import SEED_MAX, SettingError
 from host_tools.catalogue import ENGLISH, language_of

@@ -14,7 +14,7 @@ from typing import Final
 from device.simulator.serve import end_by_signals
 from firmware_py.console.grammar import header_pattern
 from firmware_py.platform.ports import Port, PortError
-from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.terms.outcomes import UNFINISHED
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import (
     EXIT_DONE,
@@ -23,7 +23,6 @@ from host_tools.commands.console.command import (
     lines_of_a_script,
     lines_of_people,
 )
-from host_tools.commands.sessions.entry import entry_of
 from host_tools.devices import simulation
 from host_tools.devices.live import IDLE_STATES, add_prior_argument, as_typed, check_prior
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
@@ -39,6 +38,7 @@ from host_tools.devices.simulation import (
 )
 from host_tools.devices.unfinished import WAITS, why_of
 from host_tools.errors import HostError
+from host_tools.recordings.look import entry_of
 from host_tools.terminal import say_aside, say_wrapped
 
 EXAMPLE = """\

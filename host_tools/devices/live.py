@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
 from firmware_py.console.wording import readable
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, shorten
+from firmware_py.terms.calibration_states import UNCALIBRATED
 from firmware_py.terms.person import Person
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import Route

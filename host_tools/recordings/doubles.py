@@ -9,11 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from firmware_py.journal import is_unbroken
-from firmware_py.journal.records import LineError
 from firmware_py.platform.data_directory import session_number
-from firmware_py.sessions.archive import Ends, read_ends, read_whole
-from firmware_py.sessions.session_record import SessionRecordError
 
 T = TypeVar("T")
 
@@ -42,6 +38,8 @@ class Doubles(Generic[T]):
     kept: list[T] = field(default_factory=list)
     left_out: list[tuple[T, str]] = field(default_factory=list)  # why, in words
     doubted: list[str] = field(default_factory=list)  # that are kept
+    # serial numbers under which a number of a session came twice: of two devices, it seems
+    shared_devices: set[str] = field(default_factory=set)
 
 
 def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubles[T]:
@@ -49,11 +47,14 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
     told = Doubles[T]()
     kept: list[int] = []
     by_content: dict[str, About] = {}
-    by_beginning: dict[tuple[str, int | None, str], About] = {}  # of known devices
+    # of known devices
+    by_beginning: dict[tuple[str, int | None, str], About] = {}
+    by_number: dict[tuple[str, int | None], About] = {}
     places = sorted(range(len(sessions)), key=lambda place: _last(about(sessions[place])))
     for place in places:
         session = about(sessions[place])
         twin, same = by_content.get(session.content), by_beginning.get(session.beginning)
+        other = by_number.get(session.beginning[:2])
         if twin is not None:
             told.left_out.append((sessions[place], f"{session.name} is a copy of {twin.name}"))
             continue
@@ -66,28 +67,23 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
                 f"{session.name} and {same.name} both say that they are session "
                 f"{session.session} of device {session.device}, and differ"
             )
+        elif other is not None:
+            told.doubted.append(
+                f"{session.name}, begun {session.started}, and {other.name}, begun "
+                f"{other.started}, both say that they are session {session.session} of device "
+                f"{session.device}: two devices have one serial number, or it began its numbers "
+                "anew"
+            )
+        if other is not None:
+            told.shared_devices.add(session.device)
         kept.append(place)
         by_content[session.content] = session
         if session.device:  # of an unknown one nobody knows
             by_beginning.setdefault(session.beginning, session)
+            by_number.setdefault(session.beginning[:2], session)
     told.kept = [sessions[place] for place in sorted(kept)]
     return told
 
 
 def _last(session: About) -> tuple[bool, bool]:
     return not session.finished, session_number(Path(session.name)) != session.session
-
-
-def ends_of(path: Path) -> Ends:
-    """Return the beginning and the end of a journal, and check every line between.
-
-    Errors are an `OSError` if it cannot be read, a `JournalError` if it is none or damaged, and a
-    `SessionRecordError` if header or result are not those of a session.
-    """
-    try:
-        ends = read_ends(path)
-        if is_unbroken(path):
-            return ends
-    except (LineError, SessionRecordError):
-        pass  # reading all of it tells what is wrong
-    return read_whole(path)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.board.self_check import was_clock_set
+from firmware_py.platform.clock import was_clock_set
 from firmware_py.platform.named_file import TomlFileError, read_toml
 from firmware_py.terms.person import Person, compose
 from firmware_py.terms.printable import printable

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
-from host_tools.files import cannot_be_read
+from host_tools.recordings.folders import begins_as_tuning, journals_in
 from host_tools.terminal import say_aside
 
 NUMBER: Final = re.compile(r"([0-9]+)")
@@ -33,7 +33,7 @@ def add_journal_argument(p: argparse.ArgumentParser) -> None:
 def add_journals_argument(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "journals", type=Path, nargs="*", metavar="JOURNAL",
-        help=f"of a session; or a directory, for the journals in it {_DEFAULT}",
+        help=f"of a session; or a directory, for the journals in it and its folders {_DEFAULT}",
     )  # fmt: skip
 
 
@@ -56,9 +56,10 @@ def journal_or_newest(named: Path | None) -> Path:
 
 
 def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[Path]:
-    """Return the journals that were named, those of a directory by name, or the newest session.
+    """Return the journals that were named, those in directories and their folders, or the newest.
 
-    `tunings`: those of a directory, too. A directory without any is a `HostError`.
+    `tunings`: those of directories, too. A directory without any is a `HostError`; a folder in it
+    that cannot be read is named.
     """
     if not named:
         return [journal_or_newest(None)]
@@ -68,14 +69,13 @@ def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[P
 def _journals_of(path: Path, tunings: bool) -> list[Path]:
     if not os.path.isdir(path):
         return [path]  # whatever it is, who reads it says so
-    try:
-        found = [each for each in path.iterdir() if each.suffix == ".journal"]
-    except OSError as error:
-        raise cannot_be_read(path, error) from None
-    found = [each for each in found if tunings or not each.match(TUNINGS)]
-    if not found:
+    found = [each for each in journals_in([path]) if tunings or not begins_as_tuning(each)]
+    for folder in (each for each in found if each.why_not):
+        say_aside(f"left out: {folder.path!r} cannot be read: {folder.why_not}")
+    journals = sorted((each for each in found if not each.why_not), key=lambda e: by_number(e.name))
+    if not journals:
         raise HostError(f"no journals in {str(path)!r}")
-    return sorted(found, key=path_by_number)
+    return [Path(each.path) for each in journals]
 
 
 def _temporary() -> Iterator[Path]:

@@ -22,11 +22,7 @@ from firmware_py.calibration.file import (
     read_calibration,
 )
 from firmware_py.calibration.in_force import (
-    CALIBRATED,
     NO_CALIBRATION,
-    OVERDUE,
-    SIMULATED,
-    UNCALIBRATED,
     CalibrationInForce,
     CalibrationOnFile,
     load_calibration,
@@ -36,6 +32,7 @@ from firmware_py.installation.configuration import ConfigurationError, read_conf
 from firmware_py.session.boards import serial_of
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import AIR, BY_AIR, Route

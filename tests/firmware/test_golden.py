@@ -13,10 +13,10 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py import __version__
-from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.presenting.presenter import LATE, LISTENING, PAUSE_BEFORE
+from firmware_py.terms.calibration_states import SIMULATED, UNCALIBRATED
 from firmware_py.terms.events import Continued, Paused
 from firmware_py.terms.presentation import SILENCE
 from firmware_py.terms.settings import Settings

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
-from firmware_py.calibration.in_force import MEASURED_KEYS, NOMINAL_KEYS, STATES
+from firmware_py.calibration.in_force import MEASURED_KEYS, NOMINAL_KEYS
 from firmware_py.comparisons.events import AidEvent
 from firmware_py.comparisons.result import TuningResult
 from firmware_py.comparisons.settings import TuningSettings
@@ -16,6 +16,7 @@ from firmware_py.platform.program import run_program
 from firmware_py.sessions.earlier_formats import EarlierSettings
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms import outcomes
+from firmware_py.terms.calibration_states import STATES
 from firmware_py.terms.events import Event, RecordedAction
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.reasons import WORDS, Code

@@ -10,18 +10,14 @@ from typing import Any, Final
 
 from firmware_py.calibration import simulated
 from firmware_py.calibration.file import calibration_from
-from firmware_py.calibration.in_force import (
-    NO_CALIBRATION,
-    SIMULATED,
-    UNCALIBRATED,
-    CalibrationOnFile,
-)
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.platform.version import full_version
 from firmware_py.session.boards import serial_of
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.sessions.session_course import RESUMED
+from firmware_py.terms.calibration_states import SIMULATED, UNCALIBRATED
 from firmware_py.terms.reasons import Reason
 from host_tools.commands.report.history import History
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session

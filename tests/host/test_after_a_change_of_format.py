@@ -13,8 +13,9 @@ from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import chained_crc
 from firmware_py.platform.data_directory import SESSION
-from firmware_py.sessions.archive import NEWER, UnfinishedError, glance, read_whole, recorded_result
+from firmware_py.sessions.archive import UnfinishedError, glance, read_whole, recorded_result
 from firmware_py.sessions.earlier_formats import GONE_PROFILES
+from firmware_py.terms.outcomes import NEWER
 from firmware_py.terms.settings import SettingError, Settings
 from host_tools.devices.unfinished import find_unfinished
 from tests.firmware.whole_sessions import a_listener

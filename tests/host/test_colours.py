@@ -13,8 +13,8 @@ from rich.console import Console, RenderableType
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram_text import draw_audiogram, legend
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.terms.outcomes import Outcome, Purpose
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.results import SessionResult, ThresholdResult

@@ -38,11 +38,11 @@ from host_tools.commands.replay.what_if import Comparison, Supposition
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.commands.sessions.change import EarPosterior
-from host_tools.commands.sessions.entry import entry_of
-from host_tools.commands.sessions.people import Person, Visit
+from host_tools.commands.sessions.people import Person, Visit, found_of
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_paper import history, summary
 from host_tools.errors import HostError
+from host_tools.recordings.look import entry_of
 from host_tools.recordings.recorded_session import Trial, replay_session
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
@@ -340,7 +340,8 @@ def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
 def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: Path) -> None:
     path = tmp_path / "session-000001.journal"
     write_judged(path, DIFFERENT)
-    visit = Visit.of(entry_of(path), a_session(DIFFERENT))
+    entry = entry_of(path)
+    visit = Visit.of(entry, found_of(entry, a_session(DIFFERENT)))
     person = Person("P-17", (visit, visit))
     assert (visit.posteriors, person.comparisons()) == ({}, [])
     page = people_page([(person, [])], "en")

@@ -13,10 +13,10 @@ from typing import Any, Final
 import pytest
 
 from device.simulator.listener import EARS, Tone
-from firmware_py.board.self_check import YEAR_MIN, was_clock_set
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
 from firmware_py.paper.blocks import Paper
+from firmware_py.platform.clock import YEAR_MIN, was_clock_set
 from firmware_py.terms.outcomes import WhichEar
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, as_json, reason

@@ -8,11 +8,10 @@ import pytest
 
 from device.simulator.serve import raw_pty
 from device.simulator.virtual_clock import VirtualClock
-from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.inference import estimator
 from firmware_py.installation.readiness import CODES, Files, check, readiness
 from firmware_py.journal import Disk
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.clock import YEAR_MIN, SteadyClock
 from firmware_py.platform.ports import Port
 from firmware_py.platform.room_on_disk import of_test
 from firmware_py.terms.settings import Settings

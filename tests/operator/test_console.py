@@ -29,7 +29,8 @@ from firmware_py.platform.keys import pseudonym
 from firmware_py.platform.room_on_disk import of_test
 from firmware_py.presenting.presenter import LATE
 from firmware_py.sessions import archive
-from firmware_py.sessions.archive import DAMAGED, UNFINISHED, glance, recorded_result
+from firmware_py.sessions.archive import glance, recorded_result
+from firmware_py.terms.outcomes import DAMAGED, UNFINISHED
 from firmware_py.terms.person import UNKNOWN
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.settings import CONDUCTS, Settings

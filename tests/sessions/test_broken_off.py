@@ -4,10 +4,10 @@ from typing import Final
 
 import pytest
 
-from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_course import Input
 from firmware_py.sessions.session_record import BoardMark, SessionHeader
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE
 from firmware_py.terms.events import Paused, TimePassed
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, Reasons, reason

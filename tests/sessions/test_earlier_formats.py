@@ -11,12 +11,12 @@ from device.simulator.world import World
 from firmware_py.journal import FORMAT_VERSION, JournalReadError, JournalWriter, read_journal
 from firmware_py.platform.version import full_version
 from firmware_py.sessions import format_1
-from firmware_py.sessions.archive import UNFINISHED, glance, read_whole
+from firmware_py.sessions.archive import glance, read_whole
 from firmware_py.sessions.earlier_formats import READERS, replay_words
 from firmware_py.sessions.replay import ReplayError, replay, replay_from
 from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.terms.outcomes import Verdict
+from firmware_py.terms.outcomes import UNFINISHED, Verdict
 from firmware_py.terms.reasons import Code, reasons_at
 from firmware_py.terms.words import say
 from firmware_py.tuning.tuning_record import TuningHeader

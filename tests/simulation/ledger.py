@@ -11,10 +11,11 @@ import numpy as np
 
 from device.simulator.simulated_board import PlayedNoise, PlayedTone
 from firmware_py.calibration import simulated
-from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.operator.manual_tone import ID_PREFIX as MANUAL_PREFIX
 from firmware_py.operator.meter_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.platform.data_directory import SESSION
+from firmware_py.terms.calibration_states import SIMULATED
 from firmware_py.terms.outcomes import Why
 from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk

@@ -10,10 +10,10 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from firmware_py.board.self_check import was_clock_set
 from firmware_py.calibration.in_force import DB_HL
 from firmware_py.console.wording import verdict_words, which_ear_words
 from firmware_py.findings.statements import is_final
+from firmware_py.platform.clock import was_clock_set
 from firmware_py.terms.discomfort_levels import DiscomfortLevel
 from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.outcomes import Outcome

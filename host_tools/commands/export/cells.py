@@ -8,11 +8,13 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.terms.words import say
-from host_tools.commands.export.document_session import DocumentSession
 from host_tools.errors import HostError
+
+if TYPE_CHECKING:
+    from host_tools.commands.export.document_session import DocumentSession
 
 COMMA: Final = "comma"
 SEMICOLON: Final = "semicolon"
@@ -101,7 +103,7 @@ WITH_WHAT: Final = (
 )  # fmt: skip
 
 
-def about(session: DocumentSession) -> dict[str, Any]:
+def about(session: "DocumentSession") -> dict[str, Any]:
     record = session.record
     return {
         **{name: record[name] for name in ("journal", "session", "started", "firmware", "outcome")},
@@ -111,7 +113,7 @@ def about(session: DocumentSession) -> dict[str, Any]:
     }
 
 
-def with_what(session: DocumentSession) -> dict[str, Any]:
+def with_what(session: "DocumentSession") -> dict[str, Any]:
     """Return device and earphones, where it was broken off, and what the listener confirmed."""
     record, calibration = session.record, session.record["calibration"]
     breaks = [f"{each['left'] or '?'} to {each['resumed'] or '?'}" for each in record["breaks"]]

@@ -2,13 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from host_tools.commands.export.document_session import DocumentSession, Sessions
-from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
+from host_tools.commands.export.formats import (
+    FORMATS,
+    Encode,
+    add_csv_arguments,
+    add_unfinished_argument,
+    encoder,
+)
 from host_tools.commands.export.journals import Journals
 from host_tools.commands.export.schema import schema_text
 from host_tools.errors import LEFT_OUT, HostError
@@ -16,7 +22,7 @@ from host_tools.extras import need
 from host_tools.files import check_name, file_to_write, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.newest import add_journals_argument, journals_or_newest
-from host_tools.terminal import say, say_aside
+from host_tools.terminal import name_left_out, say, say_aside
 
 EXAMPLE = """\
 examples:
@@ -44,7 +50,6 @@ written; 6 the same, for the one journal or session says what no session can hav
 """
 
 STANDARD_OUTPUT: Final = Path("-")
-NAMED_MAX: Final = 10  # of what was left out
 
 NEEDS: Final = {
     f"--format {name}": format.libraries for name, format in FORMATS.items() if format.libraries
@@ -64,15 +69,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_convention_argument(p)
     add_unfinished_argument(p, "take")
     p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
-
-
-def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
-    """Add what asks for sessions without a result; `take`: to take them, and where."""
-    p.add_argument(
-        "--unfinished",
-        action="store_true",
-        help=f"{take} sessions that did not come to an end as far as they go, and mark them",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -155,10 +151,3 @@ def _at_least_one(each: Iterator[DocumentSession], journals: Journals) -> Iterat
         raise journals.left_out[0]
     name_left_out([*map(str, journals.left_out)])
     raise HostError(f"none of {journals.count} journals can be exported: nothing was written")
-
-
-def name_left_out(words: Sequence[str]) -> None:
-    """Say what was left out, and of many how many more."""
-    say_aside(*(f"left out: {each}" for each in words[:NAMED_MAX]))
-    if len(words) > NAMED_MAX:
-        say_aside(f"left out: {len(words) - NAMED_MAX} more")

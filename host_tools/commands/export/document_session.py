@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
-from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT
+from firmware_py.terms.calibration_states import UNCALIBRATED
 from firmware_py.terms.discomfort_levels import levels_at
 from firmware_py.terms.events import DiscomfortTold
-from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.terms.outcomes import UNFINISHED, MaskingMark, Outcome, Verdict
 from firmware_py.terms.reasons import Reason, Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
 from firmware_py.terms.shown_threshold import Kind

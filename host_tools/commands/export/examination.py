@@ -10,7 +10,6 @@ from firmware_py.findings.convention import in_convention
 from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import as_told
 from firmware_py.sessions.archive import (
-    UNFINISHED,
     ArchiveError,
     ForeignError,
     UnfinishedError,
@@ -19,6 +18,7 @@ from firmware_py.sessions.archive import (
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.terms.outcomes import UNFINISHED
 from firmware_py.terms.printable import printable
 from firmware_py.terms.reasons import as_json
 from firmware_py.terms.results import SessionResult

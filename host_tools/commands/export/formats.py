@@ -4,23 +4,18 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
-from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
-from host_tools.commands.export.document_session import (
-    JSON_FORMAT,
-    DocumentSession,
-    Sessions,
-    document,
-)
-from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
 from host_tools.errors import HostError
+
+if TYPE_CHECKING:
+    from host_tools.commands.export.document_session import DocumentSession, Sessions
 
 # Of sessions: the content of the file in parts, none of which ends within a character. A session is
 # taken when what was written of the one before it was yielded.
-Encode = Callable[[Sessions], Iterator[bytes]]
+Encode = Callable[["Sessions"], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -33,23 +28,41 @@ class Format:
     libraries: tuple[str, ...] = ()  # that it needs beside those of every command
 
 
-def as_json(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
+def as_json(sessions: "Iterable[DocumentSession]") -> Iterator[bytes]:
     """Yield one document of all sessions, at full precision."""
+    from host_tools.commands.export.document_session import JSON_FORMAT, document
+
     return document({"format": JSON_FORMAT}, "sessions", (each.record for each in sessions))
 
 
+def _of(module: str, name: str) -> Callable[..., Iterator[bytes]]:
+    """Return a function of a module that is imported when something is written."""
+
+    def encode(*of: Any, **how: Any) -> Iterator[bytes]:
+        written: Iterator[bytes] = getattr(import_module(f"{__package__}.{module}"), name)(
+            *of, **how
+        )
+        return written
+
+    return encode
+
+
 FORMATS: Final = {
-    "csv": Format(".csv", as_csv),
+    "csv": Format(".csv", _of("csv_table", "as_csv")),
     "json": Format(".json", as_json),
-    "fhir": Format(".json", as_fhir),
-    "parquet": Format(".parquet", as_parquet, text=False, libraries=("pyarrow",)),
+    "fhir": Format(".json", _of("bundle", "as_fhir")),
+    "parquet": Format(
+        ".parquet", _of("long_table", "as_parquet"), text=False, libraries=("pyarrow",)
+    ),
 }
 CSV: Final = "csv"
 TIDY: Final = "tidy"
 NHANES: Final = "nhanes"
 CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
-    None: as_csv, TIDY: as_tidy_csv, NHANES: as_nhanes_csv,
-}  # fmt: skip
+    None: _of("csv_table", "as_csv"),
+    TIDY: _of("long_table", "as_tidy_csv"),
+    NHANES: _of("csv_table", "as_nhanes_csv"),
+}
 
 
 def add_csv_arguments(p: argparse.ArgumentParser) -> None:
@@ -71,6 +84,15 @@ def add_csv_arguments(p: argparse.ArgumentParser) -> None:
         help="csv: between cells (default: comma; with --decimal comma: semicolon)",
     )
     p.add_argument("--decimal", choices=tuple(DECIMALS), help="csv: of numbers (default: point)")
+
+
+def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
+    """Add what asks for sessions without a result; `take`: to take them, and where."""
+    p.add_argument(
+        "--unfinished",
+        action="store_true",
+        help=f"{take} sessions that did not come to an end as far as they go, and mark them",
+    )
 
 
 def encoder(name: str, arguments: argparse.Namespace) -> Encode:

@@ -15,7 +15,8 @@ from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.saved import ENDING, check_wanted, read_document, where_in
 from host_tools.errors import HostError
 from host_tools.files import digest_of
-from host_tools.recordings.doubles import About, ends_of, without_doubles
+from host_tools.recordings.doubles import About, without_doubles
+from host_tools.recordings.look import ends_of
 from host_tools.terminal import show_progress
 
 

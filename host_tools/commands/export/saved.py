@@ -12,9 +12,8 @@ from typing import Any, Final
 from firmware_py.findings.statements import as_told
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.named_file import content_of
-from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.start_time import start
-from firmware_py.terms.outcomes import Bound, Outcome
+from firmware_py.terms.outcomes import UNFINISHED, Bound, Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import reasons_at
 from firmware_py.terms.record_checks import (

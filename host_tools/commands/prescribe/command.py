@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from device.audiogram_tables.mapping import ARGUMENT, OPTION
-from firmware_py.sessions.archive import COMPLETE
+from firmware_py.terms.outcomes import SessionOutcome
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.exports import AID_ENDINGS, FIT, TARGETS, check_ears, target_of
@@ -191,7 +191,7 @@ def _check_tuning(arguments: argparse.Namespace) -> None:
 
 def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
     outcome = session.result.outcome
-    if (session.complete and outcome == COMPLETE) or unfinished_allowed:
+    if (session.complete and outcome == SessionOutcome.COMPLETE) or unfinished_allowed:
         return
     state = f"the session was {outcome}" if outcome else "it is not finished"
     raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")

@@ -10,10 +10,10 @@ import numpy as np
 from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
 from device.hearing_aid.whose import Whose
 from device.speech import FloatArray
-from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.wording import verdict_words
 from firmware_py.findings.convention import ear_in_convention, shift_db
 from firmware_py.operator.replies import whose_line
+from firmware_py.terms.calibration_states import UNCALIBRATED
 from firmware_py.terms.outcomes import Outcome, Verdict
 from firmware_py.terms.results import EarResult, ThresholdResult
 from firmware_py.terms.route import BY_AIR, Route

@@ -12,8 +12,8 @@ import numpy as np
 from device.audiogram_tables.ears import TableEar
 from device.audiogram_tables.table import Table
 from device.hearing_aid.whose import Whose
-from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.findings.rows import Row, row
+from firmware_py.terms.calibration_states import UNCALIBRATED
 from firmware_py.terms.discomfort_levels import LEVELS_HZ
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person

@@ -19,12 +19,11 @@ from device.hearing_aid.rules import (
     rule_named,
 )
 from device.speech import FloatArray
-from firmware_py.calibration.in_force import CALIBRATED, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import Row, no_value, row, share_row
 from firmware_py.paper.head import state_row, why_nothing_follows
 from firmware_py.paper.told_discomfort import measured_row, told_rows
-from firmware_py.sessions.archive import COMPLETE
-from firmware_py.terms.outcomes import Bound, Verdict
+from firmware_py.terms.calibration_states import CALIBRATED, SIMULATED, UNCALIBRATED
+from firmware_py.terms.outcomes import Bound, SessionOutcome, Verdict
 from firmware_py.terms.route import BY_AIR
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
@@ -248,7 +247,7 @@ def session_rows(ears: Ears) -> Iterator[Row]:
     session, prescribed = ears[0].source.session, {ear.ear for ear in ears}
     if session is None:
         return
-    if session.result.outcome != COMPLETE:
+    if session.result.outcome != SessionOutcome.COMPLETE:
         yield row("fit-no-end")
     for found in session.result.ears:
         why = why_nothing_follows(found)

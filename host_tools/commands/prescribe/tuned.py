@@ -16,8 +16,8 @@ from firmware_py.comparisons.space import STEP_DB, Setting
 from firmware_py.findings.rows import Row, row
 from firmware_py.paper.blocks import Block, tables
 from firmware_py.paper.tuning_paper import comparisons_row, setting_table
-from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
+from firmware_py.terms.outcomes import UNFINISHED, SessionOutcome
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.commands.replay.tuning import header_of_tuning, replay_tuning_journal
 from host_tools.errors import HostError
@@ -46,7 +46,7 @@ def tuning_of(
             f"`gp-pta replay {journal}` reports"
         )
     result = _result_of(journal, header)
-    if result is None or (result.outcome != COMPLETE and not unfinished_allowed):
+    if result is None or (result.outcome != SessionOutcome.COMPLETE and not unfinished_allowed):
         state = "is not finished" if result is None else f"was {result.outcome}"
         raise HostError(f"--tuning {journal}: it {state}; allowed is one that came to its end")
     return header, result
@@ -85,7 +85,7 @@ class Tuned:
     @property
     def why_not_final(self) -> Row | None:
         """Return why the paper of it is not final; None: it came to its end."""
-        complete = self.result.outcome == COMPLETE
+        complete = self.result.outcome == SessionOutcome.COMPLETE
         return None if complete else row("tuning-ended", status=self._status)
 
     @property

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from firmware_py.calibration.in_force import HOLDING
 from firmware_py.ear.ear import EarTest
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.convention import shift_db
 from firmware_py.findings.norms import AgeNorm
-from firmware_py.findings.rows import row
+from firmware_py.findings.rows import row, verdict_row
 from firmware_py.inference.kernel import Array
-from firmware_py.paper.head import state_row, verdict_row
+from firmware_py.paper.head import state_row
 from firmware_py.paper.source import Source
+from firmware_py.terms.calibration_states import HOLDING
 from firmware_py.terms.outcomes import Purpose
 from firmware_py.terms.presentation import Presentation
 from firmware_py.terms.reasons import as_json

@@ -20,9 +20,9 @@ times cancels: the type of the transducer, and mostly the calibration. Where tha
 has its part of either session.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -51,6 +51,10 @@ SEED: Final = 21
 # What an ear has to have come to, to be compared.
 FINISHED: Final = (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
 _LEAST_VARIANCE_DB2: Final = 1e-9  # keeps a covariance positive in spite of rounding
+
+
+ARRAYS: Final = ("weight", "mean_db_hl", "covariance_db2")
+LIMITS: Final = {"floor_db_hl": -np.inf, "limit_db_hl": np.inf}  # and what stands for none
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,21 @@ class EarPosterior:
         joint = thresholds.joint_threshold([float(f) for f in known])
         return cls(tuple(known), *joint, np.array(floor_db_hl), np.array(limit_db_hl))
 
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON values; an infinite limit is none."""
+        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        limits = {name: _finite(getattr(self, name)) for name in LIMITS}
+        return {"frequencies_hz": [*self.frequencies_hz], **arrays, **limits}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        limits = {
+            name: np.array([end if limit is None else limit for limit in record[name]])
+            for name, end in LIMITS.items()
+        }
+        arrays = {name: np.array(record[name]) for name in ARRAYS}
+        return cls(tuple(record["frequencies_hz"]), **arrays, **limits)
+
     def at(self, frequencies_hz: Sequence[int]) -> Self:
         """Return the same at some of its frequencies."""
         i = [self.frequencies_hz.index(f) for f in frequencies_hz]
@@ -112,6 +131,10 @@ class EarPosterior:
         drawn = self.mean_db_hl[which] + np.einsum("nij,nj->ni", roots[which], normal)
         clipped: Array = np.clip(drawn, self.floor_db_hl, self.limit_db_hl)
         return clipped
+
+
+def _finite(limits_db_hl: Array) -> list[float | None]:
+    return [float(each) if np.isfinite(each) else None for each in limits_db_hl]
 
 
 @dataclass(frozen=True)

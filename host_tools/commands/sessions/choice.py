@@ -2,38 +2,39 @@
 
 Theirs is by the numbers of each device, and by the clock only between devices. A clock that was set
 back, or was never set, would make the later of two sessions the earlier one, and what grew worse
-better. The number of a session on its device only grows.
+better. The number of a session on its device only grows; where a serial number has one twice, these
+are of two devices, and only the clock is left.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any, Final
 
-from firmware_py.board.self_check import clock_part
+from firmware_py.platform.clock import was_clock_set
 from firmware_py.terms.person import compose
 from firmware_py.terms.settings import BOTH
-from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
+from host_tools.recordings.entry import Entry
+from host_tools.recordings.index import Where
 from host_tools.recordings.newest import by_number
 
 # A session in its place: seconds since 1970, never less than of the one before it.
 Placed = tuple[Entry, float]
 
 
-def clock_was_set(entry: Entry) -> bool:
-    """Tell whether the date of a session is one."""
-    return _moment(entry) is not None
-
-
-def in_order(entries: Iterable[Entry]) -> list[Placed]:
+def in_order(entries: Iterable[Entry], shared_devices: Container[str] = ()) -> list[Placed]:
+    """Place sessions; under a shared serial number there are several devices."""
     by_device: dict[str, list[Entry]] = {}
     for entry in entries:
         by_device.setdefault(entry.device, []).append(entry)
-    placed = [each for device, of in by_device.items() for each in _of_device(device, of)]
+    placed = [
+        each
+        for device, of in by_device.items()
+        for each in _of_device(of, numbered=device != "" and device not in shared_devices)
+    ]
     return sorted(placed, key=lambda each: (each[1], each[0].device))
 
 
@@ -41,7 +42,7 @@ def contradictions(ordered: Iterable[Entry]) -> list[tuple[Entry, Entry]]:
     """Return sessions of a device, first and last by number, whose dates say another order."""
     by_device: dict[str, list[Entry]] = {}
     for each in ordered:
-        if each.device and clock_was_set(each):
+        if each.device and _moment(each) is not None:
             by_device.setdefault(each.device, []).append(each)
     return [
         (first, last)
@@ -51,9 +52,9 @@ def contradictions(ordered: Iterable[Entry]) -> list[tuple[Entry, Entry]]:
     ]
 
 
-def _of_device(device: str, entries: Iterable[Entry]) -> list[Placed]:
-    """Place the sessions of a device; an unknown one may be several, with numbers of their own."""
-    if not device:
+def _of_device(entries: Iterable[Entry], *, numbered: bool) -> list[Placed]:
+    """Place the sessions of a device; not `numbered`: it may be several, with their own numbers."""
+    if not numbered:
         return [(entry, _moment(entry) or 0.0) for entry in sorted(entries, key=_by_date)]
     ordered = sorted(entries, key=_by_session)
     known = [at for at in map(_moment, ordered) if at is not None]
@@ -75,12 +76,16 @@ def _by_date(entry: Entry) -> tuple[Any, ...]:
 def _moment(entry: Entry) -> float | None:
     """Return when a session began; None: the clock of the device was never set."""
     try:
-        started = datetime.fromisoformat(entry.started)
-        return started.timestamp() if clock_part(started).works else None
+        moment = datetime.fromisoformat(entry.started).timestamp()
+        return moment if was_clock_set(entry.started) else None
     except (ValueError, OverflowError, OSError):
         return None
 
 
+SHIPPED: Final = "shipped"  # the prior of a test to which nobody brought one
+# Columns of the index, by ear and transducer.
+VERDICTS: Final = ("verdict_right", "verdict_left", "verdict_right_bone", "verdict_left_bone")
+MEANS: Final = ("pta4_right_db_hl", "pta4_left_db_hl")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 # Of sessions in the order of their numbers (`in_order`). What is not known comes last.
@@ -104,6 +109,9 @@ class Choice:
     outcome: str | None = None
     calibration: str | None = None
     ear: str | None = None  # that was tested
+    device: str | None = None  # its serial number, with the same wildcards
+    verdict: str | None = None  # of any of its ears, by air or by bone
+    prior: str | None = None  # the hash of one that somebody brought, or `SHIPPED`
     # `pta4_min_db_hl`, `pta4_max_db_hl`: of any of its ears
     pta4_min_db_hl: float | None = None
     pta4_max_db_hl: float | None = None
@@ -115,30 +123,43 @@ class Choice:
         if self.since is not None and self.until is not None and self.since > self.until:
             raise HostError(f"--since {self.since} is after --until {self.until}")
 
-    def takes(self, entry: Entry) -> bool:
-        wanted = (
-            (self.identifier, lambda told: fnmatchcase(entry.identifier, compose(told))),
-            (self.since, lambda day: entry.started[:10] >= day),
-            (self.until, lambda day: "" < entry.started[:10] <= day),
-            (self.outcome, lambda outcome: entry.outcome == outcome),
-            (self.calibration, lambda state: entry.calibration == state),
-            (self.ear, lambda ear: entry.ears in (ear, BOTH)),
-        )
-        return all(asked is None or holds(asked) for asked, holds in wanted) and self._pta4(entry)
+    @property
+    def where(self) -> Where:
+        """Return what the index is asked; of what is no session only an outcome is known."""
+        asked: list[tuple[str, Any]] = [
+            ("wild(identifier, ?)", _plain(self.identifier)),
+            ("substr(started, 1, 10) >= ?", self.since),
+            ("started <> '' AND substr(started, 1, 10) <= ?", self.until),
+            ("outcome = ?", self.outcome),
+            ("calibration = ?", self.calibration),
+            (f"ears IN (?, '{BOTH}')", self.ear),
+            ("s.session IS NOT NULL AND wild(device, ?)", self.device),
+            (f"? IN ({', '.join(VERDICTS)})", self.verdict),
+            ("s.session IS NOT NULL AND wild(prior, ?)", _hash(self.prior)),
+        ]
+        conditions = [(condition, [value]) for condition, value in asked if value is not None]
+        limits = {">=": self.pta4_min_db_hl, "<=": self.pta4_max_db_hl}
+        wanted = {sign: db_hl for sign, db_hl in limits.items() if db_hl is not None}
+        if wanted:
+            ears = [" AND ".join(f"{mean} {sign} ?" for sign in wanted) for mean in MEANS]
+            conditions.append((" OR ".join(ears), [*wanted.values()] * len(MEANS)))
+        condition = " AND ".join(f"({each})" for each, _ in conditions)
+        return Where(condition or "1", [value for _, values in conditions for value in values])
 
-    def _pta4(self, entry: Entry) -> bool:
-        low, high = self.pta4_min_db_hl, self.pta4_max_db_hl
-        if low is None and high is None:
-            return True
-        return any(
-            (low is None or db_hl >= low) and (high is None or db_hl <= high)
-            for db_hl in entry.pta4_db_hl.values()
-        )
+
+def _plain(identifier: str | None) -> str | None:
+    return None if identifier is None else compose(identifier)
 
 
-def choose(entries: Iterable[Entry], choice: Choice, order: str, reverse: bool) -> list[Entry]:
-    """Return the sessions that are as asked, in an order of `ORDERS`."""
-    ordered = [entry for entry, _ in in_order(filter(choice.takes, entries))]
+def _hash(prior: str | None) -> str | None:
+    return "" if prior == SHIPPED else prior
+
+
+def arrange(
+    entries: Iterable[Entry], order: str, reverse: bool, shared_devices: Container[str] = ()
+) -> list[Entry]:
+    """Return sessions in an order of `ORDERS`."""
+    ordered = [entry for entry, _ in in_order(entries, shared_devices)]
     if reverse:
         ordered.reverse()  # of two that are alike, too
     return sorted(ordered, key=ORDERS[order], reverse=reverse)

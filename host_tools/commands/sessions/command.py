@@ -1,4 +1,4 @@
-"""`gp-pta sessions`: list the journals of a directory, choose among them, export them together."""
+"""`gp-pta sessions`: list the journals of directories, choose among them, export them together."""
 
 import argparse
 import json
@@ -6,42 +6,40 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from firmware_py.calibration.in_force import STATES
-from firmware_py.findings.rows import Cell, no_value, row
-from firmware_py.paper.head import verdicts_row
-from firmware_py.sessions.archive import COMPLETE, UNFINISHED
+from firmware_py.findings.rows import Cell, no_value, row, verdicts_row
+from firmware_py.platform.clock import was_clock_set
+from firmware_py.terms.calibration_states import STATES
+from firmware_py.terms.outcomes import UNFINISHED, SessionOutcome, Verdict
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.export.command import (
-    add_unfinished_argument,
-    checked_format,
-    export,
-    name_left_out,
-)
-from host_tools.commands.export.formats import FORMATS, add_csv_arguments, encoder
-from host_tools.commands.export.journals import Journals
-from host_tools.commands.sessions.choice import ORDERS, Choice, choose, clock_was_set
-from host_tools.commands.sessions.entry import BROKEN, TUNING, Entry
-from host_tools.commands.sessions.index import entries_of
+from host_tools.commands.export.formats import FORMATS, add_csv_arguments, add_unfinished_argument
+from host_tools.commands.sessions.choice import ORDERS, SHIPPED, Choice, Placed, arrange, in_order
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
 from host_tools.papers import Shown
-from host_tools.papers.characters import show_sections
 from host_tools.recordings.convention import add_convention_argument
-from host_tools.terminal import say, say_aside, show_progress
+from host_tools.recordings.entry import BROKEN, TUNING, Entry
+from host_tools.recordings.index import Index, looked_at
+from host_tools.terminal import name_left_out, say, say_aside, show_progress
+
+if TYPE_CHECKING:
+    from host_tools.commands.export.formats import Encode
 
 EXAMPLE = """\
 examples:
   gp-pta sessions /srv/journals
   gp-pta sessions /srv/journals --identifier 'P-1*' --since 2026-01-01 --sort started
   gp-pta sessions /srv/journals --people --identifier P-17 -o P-17.html
+  gp-pta sessions site-1 site-2 --device 'box-*' --verdict doubtful
   gp-pta sessions /srv/journals --pta4-min 40 --export losses.parquet
 
-What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
-removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz, of 50 %
-points (heard half the time; clinical thresholds lie some 2.8 dB higher); in brackets if one of the
-four was not measured but inferred. The verdict says whether there was a test: an ear has a PTA4,
+Journals are looked for in all folders of a directory, and known by what is in them, not by their
+names. What was read, and what a replay found, is kept in an index under ~/.cache/gp-pta (or
+$XDG_CACHE_HOME/gp-pta), which may be removed at any time; journals are never changed. A copy of a
+journal counts once. PTA4 is the mean at 0.5, 1, 2 and 4 kHz, of 50 % points (heard half the time;
+clinical thresholds lie some 2.8 dB higher); in brackets if one of the four was not measured but
+inferred. The verdict says whether there was a test: an ear has a PTA4,
 and is compared, only if it is valid. People are told apart by their identifier alone, their
 sessions are in the order of their numbers, and copies count once. With --people all thresholds and
 means of a person are in one convention, that of the last test's settings if --convention says none;
@@ -53,7 +51,7 @@ record of the one journal says what no session can have recorded
 """
 
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
-OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
+OUTCOMES: Final = (SessionOutcome.COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 PAGE: Final = ".html"
 HEADS: Final = (
     "journal", "started", "ears", "routes", "outcome", "verdict", "pta4-right", "pta4-left",
@@ -61,13 +59,21 @@ HEADS: Final = (
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("directory", type=Path, metavar="DIR", help="with journals: *.journal")
+    p.add_argument(
+        "places", type=Path, nargs="+", metavar="DIR", help="with journals, in it or its folders"
+    )
     p.add_argument("--identifier", metavar="PATTERN", help="of the person; * and ? are wild")
     p.add_argument("--since", metavar="DAY", help="started on 2026-01-31, say, or later")
     p.add_argument("--until", metavar="DAY", help="started on this day, or earlier")
     p.add_argument("--outcome", choices=OUTCOMES, help="outcome of the session")
     p.add_argument("--ear", choices=("left", "right"), help="that was tested")
     p.add_argument("--calibration", choices=STATES, help="state when it began")
+    p.add_argument("--device", metavar="PATTERN", help="by its serial number; * and ? are wild")
+    p.add_argument("--verdict", choices=tuple(Verdict), help="of any of its ears")
+    p.add_argument(
+        "--prior", metavar="HASH",
+        help=f"of a prior that somebody brought, * and ? are wild; {SHIPPED}: nobody did",
+    )  # fmt: skip
     p.add_argument("--pta4-min", type=float, metavar="DB_HL", help="of any of its ears")
     p.add_argument("--pta4-max", type=float, metavar="DB_HL", help="of any of its ears")
     p.add_argument(
@@ -101,30 +107,41 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     choice = Choice(
         arguments.identifier, arguments.since, arguments.until, arguments.outcome,
-        arguments.calibration, arguments.ear, arguments.pta4_min, arguments.pta4_max,
+        arguments.calibration, arguments.ear, arguments.device, arguments.verdict, arguments.prior,
+        arguments.pta4_min, arguments.pta4_max,
     )  # fmt: skip
-    encode = None
-    if arguments.export is not None:
-        name = checked_format(arguments.format, arguments.export, "--export", arguments.force)
-        encode = encoder(name, arguments)
+    encode = _encoder(arguments)
     _check_people(arguments)
-    directory: Path = arguments.directory
-    entries = entries_of(directory, show_progress, not arguments.no_index)
-    wanted = choose(entries, choice, arguments.sort, arguments.reverse)
-    code = 0
-    if encode is not None:
-        paths = [directory / entry.name for entry in wanted if entry.outcome != TUNING]
-        journals = Journals(paths, arguments.unfinished, arguments.convention)
-        code = export(journals, encode, arguments.export)
-        say_aside(f"{arguments.export}: {journals.written} sessions")
-    elif arguments.people:
-        code = _show_people(directory, wanted, arguments)
-    elif arguments.json:
-        say(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
-    else:
-        say(*in_columns(list_lines(wanted), Shown(arguments.language)))
-    say_aside(_summary(directory, entries, wanted))
+    with looked_at(arguments.places, show_progress, keep=not arguments.no_index) as index:
+        doubles = index.doubles()
+        copies = {entry.path for entry, _ in doubles.left_out}
+        found = [each for each in index.entries(choice.where) if each.path not in copies]
+        wanted = arrange(found, arguments.sort, arguments.reverse, doubles.shared_devices)
+        name_left_out([words for _, words in doubles.left_out])
+        say_aside(*(f"{words}; both count" for words in doubles.doubted))
+        code = 0
+        if encode is not None:
+            code = _export(wanted, encode, arguments)
+        elif arguments.people:
+            code = _show_people(index, in_order(wanted, doubles.shared_devices), arguments)
+        elif arguments.json:
+            places = [*map(str, arguments.places)]
+            say(json.dumps({"directories": places, "sessions": [asdict(e) for e in wanted]}))
+        else:
+            say(*in_columns(list_lines(wanted), Shown(arguments.language)))
+        say_aside(_summary(arguments.places, index, len(wanted), len(copies)))
     return code
+
+
+def _encoder(arguments: argparse.Namespace) -> "Encode | None":
+    """Return what writes an export, and refuse, `HostError`, what cannot be written."""
+    if arguments.export is None:
+        return None
+    from host_tools.commands.export.command import checked_format
+    from host_tools.commands.export.formats import encoder
+
+    name = checked_format(arguments.format, arguments.export, "--export", arguments.force)
+    return encoder(name, arguments)
 
 
 def _check_people(arguments: argparse.Namespace) -> None:
@@ -136,31 +153,49 @@ def _check_people(arguments: argparse.Namespace) -> None:
         check_name(arguments.out, "-o", (PAGE,), arguments.force)
 
 
-def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.Namespace) -> int:
+def _export(entries: Sequence[Entry], encode: "Encode", arguments: argparse.Namespace) -> int:
+    from host_tools.commands.export.command import export
+    from host_tools.commands.export.journals import Journals
+
+    paths = [Path(entry.path) for entry in entries if entry.outcome != TUNING]
+    journals = Journals(paths, arguments.unfinished, arguments.convention)
+    code = export(journals, encode, arguments.export)
+    say_aside(f"{arguments.export}: {journals.written} sessions")
+    return code
+
+
+def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Namespace) -> int:
     """Show sessions by person, or write a page of them, and return the exit code."""
     from rich.console import Console
 
-    from host_tools.commands.sessions.people import people_of
+    from host_tools.commands.sessions.people import VISIT, findings_of, people_of
     from host_tools.commands.sessions.people_page import people_page
     from host_tools.commands.sessions.people_paper import summary
+    from host_tools.papers.characters import show_sections
 
-    people, aside = people_of(directory, entries, show_progress, arguments.convention)
-    name_left_out(aside.copies)
-    name_left_out(aside.left_out)
-    say_aside(*(f"{words}: both count" for words in aside.doubted))
+    good = [(entry, at) for entry, at in placed if not entry.broken]
+    people, left_out = people_of(
+        good,
+        lambda entry: index.found(entry, VISIT, findings_of),
+        show_progress,
+        arguments.convention,
+    )
+    left_out = [*(f"{e.path}: {e.outcome}: {e.words}" for e, _ in placed if e.is_wrong), *left_out]
+    name_left_out(left_out)
     compared = [(person, person.comparisons()) for person in people]
-    if not compared and (aside.left_out or arguments.out is not None):
-        raise HostError(f"no session in {str(directory)!r} is of anybody: nothing was written")
+    if not compared and (left_out or arguments.out is not None):
+        places = ", ".join(repr(str(place)) for place in arguments.places)
+        raise HostError(f"no session in {places} is of anybody: nothing was written")
     if arguments.out is not None:
         write_text(arguments.out, people_page(compared, arguments.language))
         say_aside(f"{arguments.out} written")
     if arguments.json:
         told = [person.as_json(found) for person, found in compared]
-        say(json.dumps({"directory": str(directory), "people": told}))
+        say(json.dumps({"directories": [*map(str, arguments.places)], "people": told}))
     elif arguments.out is None:
         sections = [summary(n, *each) for n, each in enumerate(compared, 1)]
         show_sections(Console(highlight=False), sections, Shown(arguments.language))
-    return LEFT_OUT if aside.left_out else 0
+    return LEFT_OUT if left_out else 0
 
 
 def list_lines(entries: Sequence[Entry]) -> list[list[Cell]]:
@@ -186,7 +221,7 @@ def in_columns(lines: Sequence[Sequence[Cell]], shown: Shown) -> list[str]:
 def _cells(entry: Entry) -> list[Cell]:
     if entry.broken:
         return [entry.name, f"{entry.outcome}: {entry.words}"]
-    remarks = [] if clock_was_set(entry) else [row("clock_not_set")]
+    remarks = [] if was_clock_set(entry.started) else [row("clock_not_set")]
     if entry.recorded_by:
         remarks.append(row("list-recorded-by", version=entry.recorded_by))
     return [
@@ -197,10 +232,11 @@ def _cells(entry: Entry) -> list[Cell]:
     ]  # fmt: skip
 
 
-def _summary(directory: Path, entries: Sequence[Entry], wanted: Sequence[Entry]) -> str:
-    if not entries:
-        return f"no journals in {str(directory)!r}"
-    counts = {outcome: sum(e.outcome == outcome for e in entries) for outcome in BROKEN}
-    words = [f"{len(wanted)} of {len(entries)} journals"]
-    words += [f"{count} {outcome}" for outcome, count in counts.items() if count]
+def _summary(places: Sequence[Path], index: Index, wanted: int, copies: int) -> str:
+    counts = index.counts()
+    if not counts:
+        return f"no journals in {', '.join(repr(str(place)) for place in places)}"
+    words = [f"{wanted} of {counts.total()} journals"]
+    words += [f"{counts[outcome]} {outcome}" for outcome in BROKEN if counts[outcome]]
+    words += [f"{copies} there twice"] if copies else []
     return ", ".join(words)

@@ -1,31 +1,35 @@
 """Sessions by person: those of one identifier in their order, and what came of the ears between."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from unicodedata import category, normalize
 
-from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.findings.result_json import whole_as_json
 from firmware_py.findings.whole_band import NOMINAL, Part, Uncertainty
 from firmware_py.journal.records import LineError
-from firmware_py.sessions.archive import UNFINISHED, read_ends
+from firmware_py.platform.clock import was_clock_set
+from firmware_py.sessions.archive import read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
-from firmware_py.terms.outcomes import Bound
-from firmware_py.terms.results import EarResult, ThresholdResult
+from firmware_py.terms.calibration_states import OVERDUE, UNCALIBRATED
+from firmware_py.terms.outcomes import UNFINISHED, Bound
+from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import LEFT, RIGHT, Route
 from firmware_py.terms.settings import FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import threshold_as_json
 from host_tools.commands.sessions.change import Change, EarPosterior, bounds_between, change_between
-from host_tools.commands.sessions.choice import clock_was_set, contradictions, in_order
-from host_tools.commands.sessions.entry import TUNING, Entry
+from host_tools.commands.sessions.choice import Placed, contradictions
 from host_tools.errors import HostError
-from host_tools.recordings.doubles import without_doubles
-from host_tools.recordings.recorded_session import RecordedSession, read_true_session
+from host_tools.recordings.entry import Entry
+from host_tools.recordings.index import Watch
+
+if TYPE_CHECKING:  # a replay brings Numba with it; what the index has needs none
+    from host_tools.recordings.recorded_session import RecordedSession
 
 LETTERS_MARKS_NUMBERS: Final = "LMN"  # the first letters of their categories
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
@@ -34,8 +38,7 @@ MAY_BE_UNKNOWN: Final = ("device", "board")  # and still be compared
 # Where one of these was another, levels were made by another calibration.
 OTHER_CALIBRATION: Final = {"board", "calibration", "earphones"}
 
-# Wraps what takes long: the items, how many, and what they are.
-Watch = Callable[[Iterable[Entry], int, str], Iterable[Entry]]
+VISIT: Final = "visit"  # the kind of what a replay finds
 
 
 @dataclass(frozen=True)
@@ -53,23 +56,22 @@ class Visit:
     uncertainty: Uncertainty = NOMINAL  # beside the answers
 
     @classmethod
-    def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
-        by_route = session.result.by_route
-        ears = {str(route): found for route, found in by_route.items()}
-        posteriors = {
-            str(route): EarPosterior.of(found, session.thresholds_of(found))
-            for route, found in by_route.items()
-        }
+    def of(cls, entry: Entry, found: Mapping[str, Any], at: float = 0.0) -> "Visit":
+        """Make it of what a replay found of the session, as `found_of` has it."""
+        ears: dict[str, EarResult] = {}
+        if found["result"] is not None:
+            result = SessionResult.from_record(found["result"])
+            ears = {str(route): ear for route, ear in result.by_route.items()}
         return cls(
             entry,
-            session.person.sex,
-            session.person.age_years,
+            found["sex"],
+            found["age_years"],
             ears,
-            {ear: posterior for ear, posterior in posteriors.items() if posterior is not None},
+            {ear: EarPosterior.from_record(each) for ear, each in found["posteriors"].items()},
             at,
-            _identity(entry, session.header),
-            session.settings.threshold_convention,
-            session.calibration.uncertainty(session.result),
+            Identity(**found["identity"]),
+            found["convention"],
+            Uncertainty(**found["uncertainty"]),
         )
 
     @property
@@ -96,7 +98,7 @@ class Visit:
         return {
             **asdict(self.entry),
             **pta4,
-            "clock_was_set": clock_was_set(self.entry),
+            "clock_was_set": was_clock_set(self.entry.started),
             "sex": self.sex,
             "age_years": self.age_years,
             "level_unit": NOMINAL_UNIT if self.nominal else DB_HL,
@@ -265,46 +267,29 @@ def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
 
 
-@dataclass
-class Aside:
-    """What is to be said beside the people: of which sessions, and why."""
-
-    copies: list[str]  # of sessions that count
-    doubted: list[str]  # and count
-    left_out: list[str]
-
-
 def people_of(
-    directory: Path, entries: Sequence[Entry], watch: Watch, convention: str | None = None
-) -> tuple[list[Person], Aside]:
-    """Read sessions, and return their people by identifier; those without one are the last.
+    placed: Sequence[Placed],
+    find: Callable[[Entry], Mapping[str, Any]],
+    watch: Watch,
+    convention: str | None = None,
+) -> tuple[list[Person], list[str]]:
+    """Return the people of sessions, by identifier, and why sessions are left out.
 
-    Broken journals are left out: they tell of nobody. `watch` wraps the sessions, which have to be
-    read from beginning to end. Thresholds are in a convention; None: that of the settings of a
-    person's last session.
+    Those without an identifier are the last. `find` tells what a replay of a session found, or
+    why, a `HostError`, that is nothing; `watch` wraps the sessions. Thresholds are in a convention;
+    None: that of the settings of a person's last session.
     """
-    good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}
-    aside = Aside(
-        [words for _, words in good.left_out], good.doubted, _words_of_broken(directory, entries)
-    )
-    placed = in_order(good.kept)
-    at = {entry.name: when for entry, when in placed}
-    for entry in watch([entry for entry, _ in placed], len(placed), "reading"):
+    left_out: list[str] = []
+    for entry, at in watch(placed, len(placed), "reading"):
         try:
-            visit = _read(directory, entry, at[entry.name])
+            visit = Visit.of(entry, find(entry), at)
         except HostError as error:
-            aside.left_out.append(str(error))
+            left_out.append(str(error))
         else:
             by_identifier.setdefault(entry.identifier, []).append(visit)
     names = sorted(by_identifier, key=lambda name: (name == "", name))
-    people = [_person(name, by_identifier[name], names, convention) for name in names]
-    return people, aside
-
-
-def _words_of_broken(directory: Path, entries: Iterable[Entry]) -> list[str]:
-    broken = (entry for entry in entries if entry.broken and entry.outcome != TUNING)
-    return [f"{directory / entry.name}: {entry.outcome}: {entry.words}" for entry in broken]
+    return [_person(name, by_identifier[name], names, convention) for name in names], left_out
 
 
 def _person(
@@ -313,12 +298,6 @@ def _person(
     convention = convention or visits[-1].convention
     told = tuple(visit.in_convention(convention) for visit in visits)
     return Person(name, told, alike_of(name, names), convention)
-
-
-def _identity(entry: Entry, header: SessionHeader) -> Identity:
-    identity = header.identity()
-    # The year of birth is made from the date.
-    return identity if clock_was_set(entry) else replace(identity, born_year=None)
 
 
 def alike_of(identifier: str, identifiers: Iterable[str]) -> tuple[str, ...]:
@@ -336,13 +315,44 @@ def _fold(identifier: str) -> str:
     return "".join(each for each in plain if category(each)[0] in LETTERS_MARKS_NUMBERS)
 
 
-def _read(directory: Path, entry: Entry, at: float) -> Visit:
-    if entry.outcome == UNFINISHED:
-        try:
-            header = read_ends(directory / entry.name).header
-        except (OSError, LineError, SessionRecordError) as error:  # changed since it was listed
-            raise HostError(f"{directory / entry.name}: {error}") from None
-        person = header.person
-        identity, convention = _identity(entry, header), header.settings.threshold_convention
-        return Visit(entry, person.sex, person.age_years, {}, {}, at, identity, convention)
-    return Visit.of(entry, read_true_session(directory / entry.name), at)
+def findings_of(entry: Entry) -> dict[str, Any]:
+    """Return what a replay of a session finds, by kind; `HostError` if it says something else."""
+    from host_tools.recordings.recorded_session import read_true_session
+
+    path = Path(entry.path)
+    if entry.outcome != UNFINISHED:
+        return {VISIT: found_of(entry, read_true_session(path))}
+    try:
+        header = read_ends(path).header
+    except (OSError, LineError, SessionRecordError) as error:  # changed since it was listed
+        raise HostError(f"{path}: {error}") from None
+    return {VISIT: _told_by(entry, header)}
+
+
+def found_of(entry: Entry, session: "RecordedSession") -> dict[str, Any]:
+    """Return what a session found, as JSON values: of what can be compared, the posteriors."""
+    result = session.result
+    posteriors = {
+        str(route): EarPosterior.of(found, session.thresholds_of(found))
+        for route, found in result.by_route.items()
+    }
+    return _told_by(entry, session.header) | {
+        "result": result.to_record(),
+        "posteriors": {ear: each.to_record() for ear, each in posteriors.items() if each},
+        "uncertainty": asdict(session.calibration.uncertainty(result)),
+    }
+
+
+def _told_by(entry: Entry, header: SessionHeader) -> dict[str, Any]:
+    identity = header.identity()
+    if not was_clock_set(entry.started):  # the year of birth is made from the date
+        identity = replace(identity, born_year=None)
+    return {
+        "sex": header.person.sex,
+        "age_years": header.person.age_years,
+        "result": None,
+        "posteriors": {},
+        "identity": asdict(identity),
+        "convention": header.settings.threshold_convention,
+        "uncertainty": asdict(NOMINAL),
+    }

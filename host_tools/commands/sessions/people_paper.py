@@ -5,8 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from firmware_py.board.self_check import was_clock_set
-from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import (
     LEAST_SHARE,
     Cell,
@@ -17,10 +15,13 @@ from firmware_py.findings.rows import (
     no_value,
     row,
     share_row,
+    verdict_row,
 )
 from firmware_py.findings.whole_band import REPETITION, REPETITION_SOURCE
 from firmware_py.paper import blocks
-from firmware_py.paper.head import state_row, verdict_row
+from firmware_py.paper.head import state_row
+from firmware_py.platform.clock import was_clock_set
+from firmware_py.terms.calibration_states import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.reasons import NOMINAL_DB, UNIT
 from firmware_py.terms.results import EarResult
@@ -30,8 +31,8 @@ from firmware_py.terms.shown_threshold import Kind, ShownThreshold, as_shown
 from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions import change
 from host_tools.commands.sessions.change import SHIFT_DB, Shift
-from host_tools.commands.sessions.entry import mean_row
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
+from host_tools.recordings.entry import mean_row
 
 SURE: Final = 1.0 - LEAST_SHARE  # what is above it is told as that
 

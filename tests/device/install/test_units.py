@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.installation.configuration import read_configuration
 from firmware_py.main import parser
+from firmware_py.platform.clock import YEAR_MIN
 from firmware_py.platform.supervisor import WATCHDOG_US_MIN
 from tests.device.install.conftest import CONSOLES, INSTALL, Staging
 

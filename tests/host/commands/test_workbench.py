@@ -15,7 +15,7 @@ import pytest
 
 from host_tools.commands import workbench
 from host_tools.commands.console import command as console
-from host_tools.commands.sessions.entry import entry_of
+from host_tools.recordings.look import entry_of
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.host.bench import Benches, Device
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of

@@ -6,7 +6,7 @@ import random
 import re
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -20,7 +20,7 @@ from host_tools.recordings.newest import (
     journals_or_newest,
     newest_in,
 )
-from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused
+from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused, journal
 
 RECORDED: Final = LEFT_S2.read_bytes()
 SILENT: Final = (GOLDEN / "silent-ear.journal").read_bytes()
@@ -150,8 +150,8 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Pa
     monkeypatch.chdir(tmp_path)
     directory = tmp_path / "sessions"
     directory.mkdir()
-    for name in ORDERED[3:6]:
-        (directory / name).write_bytes(LEFT_S2.read_bytes())
+    for number, name in enumerate(ORDERED[3:6], 1):
+        (directory / name).write_bytes(journal("left-ear-s2", number))
     return directory
 
 
@@ -174,3 +174,27 @@ def test_a_directory_is_read_and_listed_in_that_order(sessions: Path, gp_pta: Gp
         assert re.findall(r"^session-\S*", out, re.MULTILINE) == ORDERED[3:6], order
     _, out, _ = gp_pta("sessions", sessions, "--reverse")
     assert re.findall(r"^session-\S*", out, re.MULTILINE) == ORDERED[5:2:-1]
+
+
+def test_what_is_in_folders_is_read_and_a_folder_that_cannot_be_is_named(
+    sessions: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sessions / "2026" / "march").mkdir(parents=True)
+    (sessions / "2026" / "march" / "renamed").write_bytes(RECORDED)
+    tuning = GOLDEN.parent / "formats" / "3" / "tuning-000001.journal"
+    (sessions / "2026" / "renamed, too").write_bytes(tuning.read_bytes())
+    (sessions / "lost+found").mkdir()
+    scan = os.scandir
+
+    def refuse(path: Any) -> Any:
+        if str(path).endswith("lost+found"):
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    names = [str(path.relative_to(sessions)) for path in journals_or_newest([sessions])]
+    assert names == ["2026/march/renamed", "2026/renamed, too", *ORDERED[3:6]]
+    folder = f"{sessions}/lost+found"
+    assert capsys.readouterr().err == f"left out: {folder!r} cannot be read: Permission denied\n"
+    of_sessions = journals_or_newest([sessions], tunings=False)
+    assert [path.name for path in of_sessions] == ["renamed", *ORDERED[3:6]]

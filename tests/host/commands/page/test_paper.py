@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from firmware_py.calibration.in_force import STATES
+from firmware_py.terms.calibration_states import STATES
 from firmware_py.terms.outcomes import Verdict
 from firmware_py.terms.verdicts import has_thresholds
 from host_tools.commands.page.assemble import modules

@@ -15,8 +15,8 @@ from firmware_py.terms.person import Person
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.replay.what_if import Comparison, Estimate, Row, Supposition
 from host_tools.commands.replay.what_if_picture import comparison_sheet, draw_ears
-from host_tools.commands.sessions.entry import entry_of
 from host_tools.errors import HostError
+from host_tools.recordings.look import entry_of
 from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
 from tests.host.bench import Benches

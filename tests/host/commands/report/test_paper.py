@@ -13,14 +13,8 @@ from matplotlib import font_manager
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from firmware_py.calibration.in_force import (
-    CALIBRATED,
-    OVERDUE,
-    SIMULATED,
-    UNCALIBRATED,
-    CalibrationInForce,
-    load_calibration,
-)
+from firmware_py.calibration.in_force import CalibrationInForce, load_calibration
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.outcomes import Verdict
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, reason

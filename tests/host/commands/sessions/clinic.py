@@ -1,6 +1,7 @@
 """A directory of journals of several people, for what is said of people."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,8 +15,11 @@ from firmware_py.journal import read_journal
 from firmware_py.terms.person import Person as Told
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import Settings
-from host_tools.commands.sessions.entry import entry_of
-from host_tools.commands.sessions.people import Person, people_of
+from host_tools.commands.sessions.choice import in_order
+from host_tools.commands.sessions.people import VISIT, Person, findings_of, people_of
+from host_tools.recordings.doubles import without_doubles
+from host_tools.recordings.entry import Entry
+from host_tools.recordings.look import entry_of
 from tests.calibration import calibrations
 from tests.host.journals import on_day, write_again
 
@@ -66,8 +70,15 @@ def a_session(
 def people_in(directory: Path) -> dict[str, Person]:
     """Return the people of a directory by their identifiers."""
     entries = [entry_of(path) for path in sorted(directory.glob("*.journal"))]
-    found, _ = people_of(directory, entries, lambda items, *_: items)
-    return {person.identifier: person for person in found}
+    once = without_doubles(entries, lambda entry: entry.about).kept
+    return {person.identifier: person for person in people_among(once)}
+
+
+def people_among(entries: Iterable[Entry]) -> list[Person]:
+    found, _ = people_of(
+        in_order(entries), lambda entry: findings_of(entry)[VISIT], lambda items, *_: items
+    )
+    return found
 
 
 def write_clinic(directory: Path) -> None:

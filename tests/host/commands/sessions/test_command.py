@@ -1,24 +1,23 @@
 """`gp-pta sessions` lists whatever is there, the second time without reading it again."""
 
-import itertools
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
+from firmware_py.findings.rows import verdicts_row
 from firmware_py.journal import is_unbroken, read_journal
-from firmware_py.paper.head import verdicts_row
 from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import language_of
-from host_tools.commands.sessions.choice import Choice, choose, contradictions, in_order
-from host_tools.commands.sessions.entry import Entry, entry_of
-from host_tools.commands.sessions.index import entries_of
-from tests.host.journals import BOTH, GOLDEN, GpPta, journal, write_again, write_journals
+from host_tools.commands.sessions.choice import Choice, arrange, contradictions, in_order
+from host_tools.recordings.entry import Entry
+from host_tools.recordings.index import looked_at
+from host_tools.recordings.look import entry_of
+from tests.host.journals import BOTH, GOLDEN, GpPta, journal, on_day, write_again, write_journals
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -31,21 +30,10 @@ def archive(tmp_path: Path) -> Path:
     return directory
 
 
-def read_files(directory: Path) -> list[str]:
-    """List a directory, and return which files were read for it."""
-    names: list[str] = []
-
-    def watch(paths: Any, _total: int, _words: str) -> Any:
-        for path in paths:
-            names.append(path.name)
-            yield path
-
-    entries_of(directory, watch)
-    return names
-
-
-def watch_nothing(items: Any, _total: int, _words: str) -> Any:
-    return items
+def entries_of(directory: Path) -> list[Entry]:
+    """Return what is listed of a directory, and keep nothing of it."""
+    with looked_at([directory], lambda items, *_: items, keep=False) as index:
+        return index.entries()
 
 
 # What is listed
@@ -89,7 +77,7 @@ def test_a_doubtful_test_by_bone_is_listed_as_doubtful(tmp_path: Path, gp_pta: G
     of_bone |= {"verdict": "doubtful", "reasons": []}
     write_again(tmp_path / "session-000001.journal", dict(header), records)
 
-    (entry,) = entries_of(tmp_path, watch_nothing, use_index=False)
+    (entry,) = entries_of(tmp_path)
     verdicts = {"right": "valid", "left": "valid", "right-bone": "doubtful", "left-bone": "valid"}
     assert entry.verdicts == verdicts
     _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
@@ -140,7 +128,7 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpP
     }
     for name, content in files.items():
         (tmp_path / f"{name}.journal").write_bytes(content)
-    (tmp_path / "i-folder.journal").mkdir()
+    (tmp_path / "i-folder.journal").mkdir()  # which has none in it
     (tmp_path / "j-nowhere.journal").symlink_to(tmp_path / "none")
     code, out, err = gp_pta("sessions", tmp_path)
     told = {line.split()[0]: line for line in out.splitlines()[1:]}
@@ -153,14 +141,13 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpP
         "f-torn-after-its-end": "complete",
         "g-of-soup": "unstarted: has a torn header",
         "h-noise": "foreign: is no journal",
-        "i-folder": "unreadable: Is a directory",
         "j-nowhere": "unreadable: No such file",
     }
     assert code == 0
     assert list(told) == [f"{name}.journal" for name in outcomes]
     for name, words in outcomes.items():
         assert words in told[f"{name}.journal"]
-    assert err == "10 of 10 journals, 1 damaged, 2 foreign, 2 unreadable, 3 unstarted\n"
+    assert err == "9 of 9 journals, 1 damaged, 2 foreign, 1 unreadable, 3 unstarted\n"
 
 
 def test_a_name_that_is_not_utf_8_is_listed_and_exported(
@@ -170,14 +157,13 @@ def test_a_name_that_is_not_utf_8_is_listed_and_exported(
     shutil.copy(BOTH, archive / strange)
     without = gp_pta("sessions", archive, "--no-index")
     assert r"a-bad-\udcff.journal" in without[1].splitlines()[1]
-    assert gp_pta("sessions", archive) == without
-    assert read_files(archive) == []
+    assert gp_pta("sessions", archive) == gp_pta("sessions", archive) == without
     assert json.loads(gp_pta("sessions", archive, "--json")[1])["sessions"][0]["name"] == strange
     assert gp_pta("sessions", archive, "--export", out)[0] == 0
     assert r"a-bad-\udcff.journal" in out.read_text(encoding="utf-8")
 
     (archive / strange).unlink()
-    assert strange not in [entry.name for entry in entries_of(archive, watch_nothing)]
+    assert strange not in [entry.name for entry in entries_of(archive)]
 
 
 def test_the_check_of_every_line_is_that_of_the_reader(tmp_path: Path) -> None:
@@ -190,104 +176,23 @@ def test_the_check_of_every_line_is_that_of_the_reader(tmp_path: Path) -> None:
     assert is_unbroken(path)
 
 
-# The index
-
-
-def test_only_what_is_new_or_changed_is_read(archive: Path) -> None:
-    names = sorted(path.name for path in archive.iterdir())
-    assert read_files(archive) == names
-    assert read_files(archive) == []
-
-    (archive / names[0]).write_bytes(BOTH.read_bytes()[:30_000])
-    (archive / names[1]).unlink()
-    shutil.copy(BOTH, archive / "session-000099.journal")
-    os.utime(archive / names[2], ns=(1, 1))
-    twin = archive / "twin"
-    shutil.copy(archive / names[3], twin)  # of the same size and time, but another file
-    shutil.copystat(archive / names[3], twin)
-    twin.replace(archive / names[3])
-    assert read_files(archive) == [names[0], names[2], names[3], "session-000099.journal"]
-    entries = entries_of(archive, watch_nothing)
-    assert entries == entries_of(archive, watch_nothing, use_index=False)
-    assert len(entries) == len(names)
-
-
-def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
-    (tmp_path / "session-000001.journal").mkdir()
-    assert read_files(tmp_path) == read_files(tmp_path) == ["session-000001.journal"]
-
-
-def test_what_was_read_before_an_interruption_is_not_read_again(tmp_path: Path) -> None:
-    for number in range(520):
-        (tmp_path / f"session-{number:06}.journal").write_text("no journal")
-
-    def interrupt(paths: Any, _total: int, _words: str) -> Any:
-        yield from itertools.islice(paths, 510)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        entries_of(tmp_path, interrupt)
-    assert read_files(tmp_path) == [f"session-{number:06}.journal" for number in range(500, 520)]
-
-
-def test_nothing_is_written_beside_the_journals(archive: Path, cache: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in [archive, *archive.iterdir()]}
-    read_files(archive)
-
-    assert before == {path: path.stat().st_mtime_ns for path in [archive, *archive.iterdir()]}
-    (kept,) = (cache / "gp-pta").iterdir()
-    modes = [path.stat().st_mode & 0o077 for path in (kept, kept.parent)]
-    assert modes == [0, 0], "it has identifiers in it"
-    kept.unlink()
-    assert len(read_files(archive)) == 8
-
-
-def test_a_cache_directory_that_is_relative_is_ignored(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for told in ("relative/is/not/allowed", ""):
-        monkeypatch.setenv("XDG_CACHE_HOME", told)
-        read_files(archive)
-    assert not (tmp_path / "relative").exists()
-    assert len(list((tmp_path / "home" / ".cache" / "gp-pta").iterdir())) == 1
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"no index", b"[]", b'{"format": 1', b"\xff" * 4000, b"[" * 200_000,
-     b'{"format": 17, "entries": {}}'],
-)  # fmt: skip
-def test_a_damaged_or_later_index_is_made_anew(archive: Path, cache: Path, content: bytes) -> None:
-    read_files(archive)
-    (kept,) = (cache / "gp-pta").iterdir()
-    kept.write_bytes(content)
-
-    assert len(read_files(archive)) == 8
-    assert read_files(archive) == []
-
-
-def test_without_a_place_for_the_index_it_is_done_without(archive: Path, cache: Path) -> None:
-    cache.write_text("a file where a directory should be")
-    assert len(read_files(archive)) == len(read_files(archive)) == 8
-
-
-def test_many_at_once_see_the_same(archive: Path) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        listings = list(pool.map(lambda _: entries_of(archive, watch_nothing), range(8)))
-    assert all(listing == listings[0] for listing in listings)
-    assert read_files(archive) == []
-
-
 # The choice
 
 
-PERSON: Final = Entry(
-    "session-000001.journal", "complete", session=1, started="2026-03-04T23:59:00-05:00",
-    ears="both", identifier="P-17", calibration="CALIBRATED", pta4_right_db_hl=20.0,
-    pta4_left_db_hl=60.0,
-)  # fmt: skip
+# Of the golden session of both ears: PTA4 is 47 dB HL, of either ear.
+MEAN_DB_HL: Final = 47.0
+
+
+@pytest.fixture(scope="module")
+def chosen_from(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with a session of a person, and a file that is no journal."""
+    directory = tmp_path_factory.mktemp("chosen")
+    header, *records = read_journal(BOTH).records
+    told = {"age_years": None, "sex": None, "identifier": "P-17"}
+    header = {**on_day(header, "2026-03-04"), "device": "box-1", "person": told}
+    write_again(directory / "session-000001.journal", header, records)
+    (directory / "empty.journal").touch()
+    return directory
 
 
 @pytest.mark.parametrize(
@@ -300,47 +205,89 @@ PERSON: Final = Entry(
         (Choice(since="2026-03-04", until="2026-03-04"), True),
         (Choice(since="2026-03-05"), False),
         (Choice(until="2026-03-03"), False),
+        (Choice(outcome="complete"), True),
         (Choice(outcome="aborted"), False),
-        (Choice(calibration="CALIBRATED"), True),
+        (Choice(calibration="SIMULATED"), True),
         (Choice(calibration="OVERDUE"), False),
         (Choice(ear="left"), True),
-        (Choice(pta4_min_db_hl=55.0), True),
-        (Choice(pta4_min_db_hl=30.0, pta4_max_db_hl=50.0), False),
-        (Choice(pta4_max_db_hl=20.0), True),
-        (Choice(identifier="P-17", pta4_min_db_hl=61.0), False),
+        (Choice(device="box-1"), True),
+        (Choice(device="box-?"), True),
+        (Choice(device="box"), False),
+        (Choice(verdict="valid"), True),
+        (Choice(verdict="doubtful"), False),
+        (Choice(prior="shipped"), True),
+        (Choice(prior="*"), True),
+        (Choice(prior="a*"), False),
+        (Choice(pta4_min_db_hl=MEAN_DB_HL - 2.0), True),
+        (Choice(pta4_min_db_hl=30.0, pta4_max_db_hl=40.0), False),
+        (Choice(pta4_max_db_hl=MEAN_DB_HL + 2.0), True),
+        (Choice(identifier="P-17", pta4_min_db_hl=MEAN_DB_HL + 2.0), False),
     ],
 )
-def test_every_filter_has_to_agree(choice: Choice, taken: bool) -> None:
-    assert choice.takes(PERSON) is taken
+def test_every_filter_has_to_agree(chosen_from: Path, choice: Choice, taken: bool) -> None:
+    with looked_at([chosen_from], lambda items, *_: items, keep=False) as index:
+        found = [entry.name for entry in index.entries(choice.where)]
+    assert ("session-000001.journal" in found) is taken
+    assert ("empty.journal" in found) is (choice == Choice()), "of what is none nothing is known"
 
 
-def test_what_is_not_known_is_not_taken_and_sorted_last() -> None:
+def test_what_is_not_known_is_sorted_last() -> None:
+    known = Entry("session-000001.journal", "complete", session=1, started="2026-03-04T23:59:00",
+                  identifier="P-17", pta4_right_db_hl=20.0, pta4_left_db_hl=60.0)  # fmt: skip
     unknown = Entry("session-000002.journal", "unstarted")
-    left = replace(PERSON, name="session-000003.journal", ears="left", pta4_left_db_hl=90.0)
-    for choice in (Choice(until="2030-01-01"), Choice(pta4_max_db_hl=99.0), Choice(ear="right")):
-        assert not choice.takes(unknown)
+    left = replace(known, name="session-000003.journal", session=3, pta4_left_db_hl=90.0)
     for order in ("started", "identifier", "pta4"):
-        assert choose([unknown, PERSON, left], Choice(), order, reverse=False)[-1] == unknown
-    assert choose([PERSON, left], Choice(), "pta4", reverse=False) == [left, PERSON]
-    assert choose([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
+        assert arrange([unknown, known, left], order, reverse=False)[-1] == unknown
+    assert arrange([known, left], "pta4", reverse=False) == [left, known]
+    assert arrange([known, left], "name", reverse=True) == [left, known]
 
 
 def test_sessions_of_a_device_are_sorted_by_number_when_its_clock_was_wrong() -> None:
     days = {1: "1970-01-01", 2: "2027-01-01", 3: "1970-01-01", 4: "2026-06-01"}
     of_box = [
-        replace(PERSON, name=str(n), session=n, device="box-1", started=f"{day}T00:00:00+00:00")
+        Entry(str(n), "complete", session=n, device="box-1", started=f"{day}T00:00:00+00:00")
         for n, day in days.items()
     ]
-    other = replace(PERSON, name="5", device="box-2", started="2027-02-01T00:00:00+00:00")
+    other = replace(of_box[0], name="5", device="box-2", started="2027-02-01T00:00:00+00:00")
     for reverse in (False, True):
-        listed = choose([other, *of_box[::-1]], Choice(), "started", reverse=reverse)
+        listed = arrange([other, *of_box[::-1]], "started", reverse=reverse)
         assert [entry.name for entry in listed] == sorted("12345", reverse=reverse)
     found = contradictions(entry for entry, _ in in_order(of_box))
     assert [(first.name, last.name) for first, last in found] == [("2", "4")]
 
 
+def test_sessions_under_a_shared_serial_number_are_in_the_order_of_the_clock() -> None:
+    """The ninth of one of two devices began before the first of the other."""
+    days = {9: "2026-03-01", 1: "2027-03-01"}
+    of_both = [
+        Entry(str(n), "complete", session=n, device="box-1", started=f"{day}T00:00:00+00:00")
+        for n, day in days.items()
+    ]
+    for shared, names in (((), ["1", "9"]), (("box-1",), ["9", "1"])):
+        assert [each.name for each, _ in in_order(of_both, shared)] == names
+        assert [each.name for each in arrange(of_both, "started", False, shared)] == names
+
+
+def test_two_sites_are_listed_together_and_a_copy_counts_once(
+    archive: Path, tmp_path: Path, gp_pta: GpPta
+) -> None:
+    other = tmp_path / "other site" / "2026"
+    other.mkdir(parents=True)
+    shutil.copy(archive / "session-000003.journal", other / "renamed")
+    (other / "session-000001.journal").write_bytes(journal("both-ears-n3", 99))
+    code, out, err = gp_pta("sessions", archive, other.parent, "--json")
+    told = json.loads(out)
+    names = [each["name"] for each in told["sessions"]]
+    assert (code, told["directories"]) == (0, [str(archive), str(other.parent)])
+    assert len(names) == 9
+    assert names.count(str(other / "session-000001.journal")) == 1
+    kept, copy = (str(each) for each in (archive / "session-000003.journal", other / "renamed"))
+    assert err == f"left out: {copy} is a copy of {kept}\n9 of 10 journals, 1 there twice\n"
+    assert [each["path"] for each in told["sessions"]] == names, "to be opened"
+
+
 def test_options_choose(archive: Path, gp_pta: GpPta) -> None:
-    entries = entries_of(archive, watch_nothing)
+    entries = entries_of(archive)
     both = [entry.name for entry in entries if entry.ears == "both"]
     code, out, err = gp_pta("sessions", archive, "--ear", "right", "--identifier", "P-*", "--json")
     names = [entry["name"] for entry in json.loads(out)["sessions"]]

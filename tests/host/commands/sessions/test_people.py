@@ -24,7 +24,6 @@ from firmware_py.terms.outcomes import Bound, Outcome
 from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.terms.shown_threshold import as_shown
 from host_tools.catalogue import LANGUAGES, language_of
-from host_tools.commands.sessions import people as people_module
 from host_tools.commands.sessions.change import (
     CHANGED,
     FALSE_ALARMS,
@@ -37,14 +36,16 @@ from host_tools.commands.sessions.change import (
     change_between,
 )
 from host_tools.commands.sessions.command import list_lines
-from host_tools.commands.sessions.entry import Entry, entry_of
-from host_tools.commands.sessions.people import Comparison, Person, Visit, people_of
+from host_tools.commands.sessions.people import Comparison, Person, Visit
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_paper import history, method_row, remarks, summary
+from host_tools.recordings import recorded_session
+from host_tools.recordings.entry import Entry
+from host_tools.recordings.look import entry_of
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.export.sessions import session_with_bone, with_vibrator
-from tests.host.commands.sessions.clinic import WORSE_DB, people_in, write_clinic
+from tests.host.commands.sessions.clinic import WORSE_DB, people_among, people_in, write_clinic
 from tests.host.journals import GOLDEN, GpPta, on_day, rewrite, write_again
 from tests.host.reports import check_said
 
@@ -55,7 +56,7 @@ pytestmark = [pytest.mark.xdist_group("people"), pytest.mark.usefixtures("cache"
 @pytest.fixture(autouse=True)
 def one_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a journal of the clinic be read once, whoever asks."""
-    monkeypatch.setattr(people_module, "read_true_session", read_once)
+    monkeypatch.setattr(recorded_session, "read_true_session", read_once)
 
 
 @cache_of
@@ -70,10 +71,6 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory.mkdir()
     write_clinic(directory)
     return directory
-
-
-def as_they_are(items: Iterable[Entry], _total: int, _words: str) -> Iterable[Entry]:
-    return items
 
 
 def entries_in(directory: Path) -> list[Entry]:
@@ -284,6 +281,17 @@ def test_what_is_nominal_stands_apart_on_the_page(clinic: Path, tmp_path: Path) 
     assert 'class="way"' not in page, "no line joins what is not in one unit"
 
 
+def test_people_are_told_from_the_index_without_another_replay(
+    clinic: Path, gp_pta: GpPta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every number of a person comes out of the index as it went in."""
+    how = ("sessions", clinic, "--people", "--json")
+    anew, first = gp_pta(*how, "--no-index"), gp_pta(*how)
+    monkeypatch.setattr(recorded_session, "read_true_session", None)
+    assert gp_pta(*how) == first == anew
+    assert len(json.loads(first[1])["people"]) == 4
+
+
 def test_the_history_of_a_person_is_in_one_convention(
     people: dict[str, Person], clinic: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
@@ -419,9 +427,9 @@ def codes(rows: Iterable[Row]) -> list[str]:
     return [each["code"] for each in rows]
 
 
-def remarks_on(directory: Path, *entries: Entry) -> list[Row]:
+def remarks_on(*entries: Entry) -> list[Row]:
     """Return what is said of the one person of these sessions, and first how an ear changed."""
-    (person,), _ = people_of(directory, entries, as_they_are)
+    (person,) = people_among(entries)
     found = person.comparisons()
     alarms = [each for each in summary(1, person, found)["blocks"] if each["block"] == "alarm"]
     return [row for each in alarms for row in each["rows"]] + remarks(person, found)
@@ -444,13 +452,13 @@ def test_a_clock_that_was_set_back_does_not_make_worse_better(
 ) -> None:
     """The ear of session 2 grew worse until session 1; by their numbers here 5 and 6."""
     before, after = _entry(clinic, 2), _entry(clinic, 1)
-    changed, *found = remarks_on(clinic, at(after, last, 6), at(before, first, 5))
+    changed, *found = remarks_on(at(after, last, 6), at(before, first, 5))
     assert changed["clearest"]["of"]["code"] == "people-worse"
     against = {"first": before.name, "last": after.name, "code": "people-against-the-clock"}
     assert [each for each in found if "against" in each["code"]] == [against] * contradicts
     assert codes(found).count("people-unlike") == 2 == len(found) - contradicts
 
-    better, *_ = remarks_on(clinic, at(after, first, 5), at(before, last, 6))
+    better, *_ = remarks_on(at(after, first, 5), at(before, last, 6))
     assert better["clearest"]["of"]["code"] == "people-better"
 
 
@@ -487,7 +495,8 @@ def test_only_what_may_be_compared_is(clinic: Path, tmp_path: Path, gp_pta: GpPt
         write_again(tmp_path / f"{name}.journal", {**on_day(header, day), **told}, records[:20])
     code, _, err = gp_pta("sessions", tmp_path, "--people")
     assert code == 0
-    assert err == "left out: z-copy.journal is a copy of session-000004.journal\n7 of 7 journals\n"
+    left_out = "left out: z-copy.journal is a copy of session-000004.journal\n"
+    assert err == f"{left_out}6 of 7 journals, 1 there twice\n"
     found = people_in(tmp_path)
     same, *alike = ({row["code"]: row for row in remarks(each, [])} for each in found.values())
     refused = same["people-refused"]
@@ -584,7 +593,7 @@ def test_the_page_has_every_threshold_of_every_session(people: dict[str, Person]
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(clinic: Path) -> None:
     loud = "<script>x</script>"
     entries = [replace(_entry(clinic, number), identifier=loud) for number in (1, 2)]
-    found, _ = people_of(clinic, entries, as_they_are)
+    found = people_among(entries)
     page = people_page([(each, []) for each in found], "en")
     assert "<script" not in page
     assert page.count(f">{html.escape(loud)}<") == 2, "in the title and the heading"

@@ -1,0 +1,341 @@
+"""The index of journals: what was seen of each file, and what its replay found; each done once.
+
+One SQLite database in the user's cache has all of it, and is no more than that: it may be thrown
+away at any time, and is made anew. It is not beside the journals, which may be on a medium that
+cannot be written, or that others share. Several processes may use it at once.
+
+A file is read again when its size, its time of change or its inode is another. A session is known
+by its device, its number and the digest of its journal, seals and all, so that copies are one. What
+a replay found is kept by that digest and by the version of the program that found it.
+"""
+
+import json
+import os
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.platform.version import full_version
+from host_tools.files import user_directory
+from host_tools.recordings.doubles import Doubles, without_doubles
+from host_tools.recordings.entry import UNREADABLE, Entry
+from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
+
+# An index of other fields is made anew; the number is for what else may change.
+COLUMNS: Final = tuple(name for name in Entry.__dataclass_fields__ if name not in ("name", "path"))
+FORMAT: Final = zlib.crc32(" ".join(["5", *COLUMNS]).encode()) >> 1
+NAME: Final = "sessions.sqlite"
+BEFORE: Final = "sessions-*.json"  # what earlier versions kept
+BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there
+BUSY_S: Final = 30.0  # for which another process may be writing
+NO_JOURNAL: Final = ""  # in the place of an outcome: a file that is not listed
+
+SCHEMA: Final = f"""
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (device, session, content)
+);
+CREATE TABLE files (
+    path BLOB PRIMARY KEY, size INTEGER, changed_ns INTEGER, inode INTEGER,
+    session INTEGER NOT NULL REFERENCES sessions (id)
+) WITHOUT ROWID;
+CREATE INDEX files_by_session ON files (session);
+CREATE TABLE findings (
+    content TEXT, version TEXT, kind TEXT, found BLOB, PRIMARY KEY (content, version, kind)
+) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+"""
+# What is looked at now: a file, its name as it is shown, and which it is of all.
+SEEN: Final = """
+CREATE TEMP TABLE seen (
+    path BLOB PRIMARY KEY, opened BLOB, name BLOB, why_not TEXT, regular INTEGER,
+    size INTEGER, changed_ns INTEGER, inode INTEGER
+) WITHOUT ROWID
+"""
+LISTED: Final = f"""
+FROM seen JOIN files USING (path) JOIN sessions s ON s.id = files.session
+WHERE s.outcome <> '{NO_JOURNAL}'
+"""
+CHANGED: Final = """
+SELECT seen.* FROM seen LEFT JOIN files USING (path) WHERE files.size IS NULL
+OR (files.size, files.changed_ns, files.inode) IS NOT (seen.size, seen.changed_ns, seen.inode)
+"""
+TWICE: Final = f"""
+AND s.session IS NOT NULL AND (
+    s.id IN (SELECT s.id {LISTED} GROUP BY s.id HAVING count(*) > 1)
+    OR (s.device, s.session) IN (
+        SELECT s.device, s.session {LISTED} AND s.device <> ''
+        GROUP BY s.device, s.session HAVING count(*) > 1
+    )
+)
+"""
+
+# Wraps what takes long: the items, how many, and what they are.
+Watch = Callable[[Iterable[Any], int, str], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Where:
+    """What is asked of sessions: a condition on their columns, as SQL has it, and its values."""
+
+    condition: str = "1"
+    values: Sequence[Any] = ()
+
+
+ALL: Final = Where()
+
+
+class Index:
+    """The index, with what is in the places that are looked at now."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        connection.create_function("wild", 2, _is_like, deterministic=True)
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(SEEN)
+
+    def look(self, places: Sequence[Path], watch: Watch) -> None:
+        """See what is in these places, and read what is new or was changed; `watch` wraps that.
+
+        Errors are those of `files_in`, and those of SQLite.
+        """
+        with _transaction(self._connection, "BEGIN"):
+            rows = map(_seen, files_in(places))
+            marks = "?, ?, ?, ?, ?, ?, ?, ?"
+            self._connection.executemany(f"INSERT OR IGNORE INTO seen VALUES ({marks})", rows)
+        gone = self._gone_from(places)
+        new = [_found(*row) for _, *row in self._connection.execute(CHANGED)]
+        looked = map(_look_at, watch(new, len(new), "reading"))
+        while batch := [*islice(looked, BATCH)]:
+            with _transaction(self._connection):
+                for each in batch:
+                    self._note(*each)
+        if gone or new:
+            self._forget(gone)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def counts(self) -> Counter[str]:
+        """Return how many files were looked at, by outcome."""
+        query = f"SELECT s.outcome, count(*) {LISTED} GROUP BY s.outcome"
+        return Counter(dict(self._connection.execute(query)))
+
+    def entries(self, where: Where = ALL) -> list[Entry]:
+        """Return the files that were looked at and are as asked."""
+        columns = f"seen.name, seen.opened, {', '.join(f's.{name}' for name in COLUMNS)}"
+        rows = self._connection.execute(_query(columns, where), where.values)
+        return [_entry(*row) for row in rows]
+
+    def doubles(self) -> Doubles[Entry]:
+        """Return which of these files count, of those that may be there twice."""
+        return without_doubles(self.entries(Where(f"1 {TWICE}")), lambda entry: entry.about)
+
+    def found(self, entry: Entry, kind: str, find: Callable[[Entry], Mapping[str, Any]]) -> Any:
+        """Return JSON values that a replay of a session found, or find all kinds and keep them.
+
+        Nothing is kept of a file that was changed since it was looked at.
+        """
+        key = (entry.content, full_version(), kind)
+        query = "SELECT found FROM findings WHERE (content, version, kind) = (?, ?, ?)"
+        row = self._connection.execute(query, key).fetchone()
+        if row is not None and entry.content:
+            return json.loads(zlib.decompress(row[0]))
+        found = find(entry)
+        if entry.content and self._is_unchanged(entry):
+            kept = [
+                (entry.content, full_version(), each, zlib.compress(json.dumps(values).encode(), 1))
+                for each, values in found.items()
+            ]
+            with suppress(sqlite3.Error), _transaction(self._connection):  # else it is found again
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", kept
+                )
+        return found[kind]
+
+    def _is_unchanged(self, entry: Entry) -> bool:
+        query = "SELECT size, changed_ns, inode FROM seen WHERE opened = ?"
+        rows = self._connection.execute(query, (os.fsencode(entry.path),))
+        return state_of(entry.path) in [tuple(row) for row in rows]
+
+    def _note(self, found: Found, entry: Entry) -> None:
+        """Keep what a file is; one without a content is like no other, unless it is no journal."""
+        values = [getattr(entry, name) for name in COLUMNS]
+        if entry.outcome != NO_JOURNAL:
+            values[COLUMNS.index("content")] = entry.content or None
+        marks = ", ".join("?" * len(COLUMNS))
+        ((key,),) = self._connection.execute(
+            f"INSERT INTO sessions ({', '.join(COLUMNS)}) VALUES ({marks}) "
+            "ON CONFLICT DO UPDATE SET content = excluded.content RETURNING id",
+            values,
+        ).fetchall()
+        state = found.state or (None, None, None)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", (_key(found.path), *state, key)
+        )
+
+    def _gone_from(self, places: Sequence[Path]) -> list[tuple[bytes]]:
+        """Return the files of directories in which they are no more."""
+        query = (
+            "SELECT path FROM files WHERE path > ? AND path < ? "
+            "AND path NOT IN (SELECT path FROM seen)"
+        )
+        keys = [_key(str(place)) for place in places]
+        return [
+            row for key in keys for row in self._connection.execute(query, (key + b"/", key + b"0"))
+        ]
+
+    def _forget(self, gone: Sequence[tuple[bytes]]) -> None:
+        """Forget files, and sessions of which there is no file any more."""
+        with _transaction(self._connection):
+            self._connection.executemany("DELETE FROM files WHERE path = ?", gone)
+            self._connection.execute(
+                "DELETE FROM sessions WHERE id NOT IN (SELECT session FROM files)"
+            )
+            self._connection.execute(
+                "DELETE FROM findings WHERE content NOT IN "
+                "(SELECT content FROM sessions WHERE content IS NOT NULL)"
+            )
+
+
+def _look_at(found: Found) -> tuple[Found, Entry]:
+    """Return what a file is; it has no state if it is to be looked at again the next time."""
+    name = os.path.basename(found.name)
+    if found.why_not:
+        return found._replace(state=None), Entry(name, UNREADABLE, found.why_not)
+    if not (found.named_as_journal or begins_as_journal(found)):
+        return found, Entry(name, NO_JOURNAL, session=0)
+    from host_tools.recordings.look import entry_of
+
+    entry = entry_of(Path(found.path))
+    # Who may read a file can change without a change of its state.
+    if entry.outcome == UNREADABLE:
+        return found._replace(state=None), entry
+    if state_of(found.path) != found.state:  # it was written to meanwhile
+        return found._replace(state=None), replace(entry, content="")
+    return found, entry
+
+
+@contextmanager
+def looked_at(places: Sequence[Path], watch: Watch, *, keep: bool = True) -> Iterator[Index]:
+    """Yield the index when it has seen these places; `HostError` if one cannot be read.
+
+    Not to `keep` anything, or where there is no room for that, is to read every journal anew.
+    """
+    with closing(_looked(places, watch, keep)) as index:
+        yield index
+
+
+def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
+    connect = _kept if keep else _in_memory
+    while True:
+        index = None
+        try:
+            index = Index(connect())
+            index.look(places, watch)
+        except BaseException as error:
+            if index is not None:
+                index.close()
+            if connect is _in_memory or not isinstance(error, (OSError, sqlite3.Error)):
+                raise
+            damaged = not isinstance(error, (OSError, sqlite3.OperationalError))
+            connect = _made_anew if damaged and connect is _kept else _in_memory
+        else:
+            return index
+
+
+def _in_memory() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _create(connection)
+    return connection
+
+
+def _kept() -> sqlite3.Connection:
+    """Open the index that is kept; an `sqlite3.DatabaseError` says that it is no such one."""
+    place = _kept_at()
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))  # identifiers are in it
+    connection = sqlite3.connect(place, timeout=BUSY_S, isolation_level=None)
+    try:
+        if _version(connection) != FORMAT:
+            with _transaction(connection):
+                if _version(connection) == 0:  # no other process has made it meanwhile
+                    _create(connection)
+        if _version(connection) != FORMAT:
+            raise sqlite3.DatabaseError("an index of another version")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _made_anew() -> sqlite3.Connection:
+    place = _kept_at()
+    for each in (place, place.with_name(f"{NAME}-journal"), *place.parent.glob(BEFORE)):
+        each.unlink(missing_ok=True)
+    return _kept()
+
+
+def _kept_at() -> Path:
+    return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / NAME
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    return int(version)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in SCHEMA.split(";"):
+        connection.execute(statement)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    """Have all that is written within this kept together, or nothing of it."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _query(columns: str, where: Where) -> str:
+    return f"SELECT {columns} {LISTED} AND ({where.condition})"
+
+
+def _seen(found: Found) -> tuple[Any, ...]:
+    state = found.state or (None, None, None)
+    opened, name = os.fsencode(found.path), os.fsencode(found.name)
+    return _key(found.path), opened, name, found.why_not, found.regular, *state
+
+
+def _found(opened: bytes, name: bytes, why_not: str, regular: int, *state: int | None) -> Found:
+    size, changed_ns, inode = state
+    known = None
+    if size is not None and changed_ns is not None and inode is not None:
+        known = (size, changed_ns, inode)
+    return Found(os.fsdecode(opened), os.fsdecode(name), known, bool(regular), why_not)
+
+
+def _key(path: str) -> bytes:
+    return os.fsencode(path if os.path.isabs(path) else os.path.join(os.getcwd(), path))
+
+
+def _entry(name: bytes, opened: bytes, *values: Any) -> Entry:
+    told = dict(zip(COLUMNS, values, strict=True))
+    told["content"] = told["content"] or ""
+    return Entry(name=os.fsdecode(name), path=os.fsdecode(opened), **told)
+
+
+def _is_like(value: str | None, pattern: str) -> bool:
+    return value is not None and fnmatchcase(value, pattern)
