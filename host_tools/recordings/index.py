@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.platform.version import full_version
-from host_tools.files import user_directory
+from host_tools.files import digest_of, user_directory
 from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
 from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
@@ -137,20 +137,23 @@ class Index:
         """Return which of these files count, of those that may be there twice."""
         return without_doubles(self.entries(Where(f"1 {TWICE}")), lambda entry: entry.about)
 
-    def found(self, entry: Entry, kind: str, find: Callable[[Entry], Mapping[str, Any]]) -> Any:
-        """Return JSON values that a replay of a session found, or find all kinds and keep them.
+    def found(
+        self, path: Path, content: str, kind: str, find: Callable[[Path], Mapping[str, Any]]
+    ) -> Any:
+        """Return what a replay of a journal of this content found, as JSON values.
 
-        Nothing is kept of a file that was changed since it was looked at.
+        What the index does not have is found, by kind, and kept; but nothing of a journal that was
+        changed meanwhile, or without a content.
         """
-        key = (entry.content, full_version(), kind)
+        key = (content, full_version(), kind)
         query = "SELECT found FROM findings WHERE (content, version, kind) = (?, ?, ?)"
         row = self._connection.execute(query, key).fetchone()
-        if row is not None and entry.content:
+        if row is not None:
             return json.loads(zlib.decompress(row[0]))
-        found = find(entry)
-        if entry.content and self._is_unchanged(entry):
+        found = find(path)
+        if content and _has(path, content):
             kept = [
-                (entry.content, full_version(), each, zlib.compress(json.dumps(values).encode(), 1))
+                (content, full_version(), each, zlib.compress(json.dumps(values).encode(), 1))
                 for each, values in found.items()
             ]
             with suppress(sqlite3.Error), _transaction(self._connection):  # else it is found again
@@ -158,11 +161,6 @@ class Index:
                     "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", kept
                 )
         return found[kind]
-
-    def _is_unchanged(self, entry: Entry) -> bool:
-        query = "SELECT size, changed_ns, inode FROM seen WHERE opened = ?"
-        rows = self._connection.execute(query, (os.fsencode(entry.path),))
-        return state_of(entry.path) in [tuple(row) for row in rows]
 
     def _note(self, found: Found, entry: Entry) -> None:
         """Keep what a file is; one without a content is like no other, unless it is no journal."""
@@ -307,6 +305,13 @@ def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE")
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+def _has(path: Path, content: str) -> bool:
+    try:
+        return digest_of(path) == content
+    except OSError:
+        return False
 
 
 def _query(columns: str, where: Where) -> str:

@@ -176,7 +176,9 @@ def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Nam
     good = [(entry, at) for entry, at in placed if not entry.broken]
     people, left_out = people_of(
         good,
-        lambda entry: index.found(entry, VISIT, findings_of),
+        lambda entry: index.found(
+            Path(entry.path), entry.content, VISIT, lambda _: findings_of(entry)
+        ),
         show_progress,
         arguments.convention,
     )

@@ -207,7 +207,7 @@ def test_many_at_once_see_the_same(archive: Path) -> None:
 def test_what_is_gone_is_forgotten(archive: Path, cache: Path) -> None:
     with looked_at([archive], watch_nothing) as index:
         for entry in index.entries():
-            index.found(entry, "this", lambda entry: {"this": entry.name})
+            index.found(Path(entry.path), entry.content, "this", lambda path: {"this": str(path)})
     (archive / "session-000001.journal").unlink()
     entries_of(archive)
     connection = sqlite3.connect(kept_in(cache))
@@ -227,14 +227,14 @@ def test_what_a_replay_found_is_found_once_by_each_version(
 ) -> None:
     asked: list[str] = []
 
-    def find(entry: Entry) -> dict[str, Any]:
-        asked.append(entry.name)
-        return {"this": [0.1, None, "å"], "that": entry.session}
+    def find(path: Path) -> dict[str, Any]:
+        asked.append(path.name)
+        return {"this": [0.1, None, "å"], "that": 1}
 
     def found() -> list[Any]:
         with looked_at([tmp_path / "journals", tmp_path / "copies"], watch_nothing) as index:
-            entries = [e for e in index.entries() if e.session == 1]
-            return [index.found(e, kind, find) for e in entries for kind in ("this", "that")]
+            entries = [(Path(e.path), e.content) for e in index.entries() if e.session == 1]
+            return [index.found(*e, kind, find) for e in entries for kind in ("this", "that")]
 
     (tmp_path / "copies").mkdir()
     shutil.copy(archive / "session-000001.journal", tmp_path / "copies" / "anything")
@@ -249,10 +249,14 @@ def test_nothing_is_kept_of_a_journal_that_was_changed_since(archive: Path) -> N
     for _ in range(2):
         with looked_at([archive], watch_nothing) as index:
             entry = next(e for e in index.entries() if e.session == 1)
+            known = (Path(entry.path), entry.content, "this")
             with Path(entry.path).open("ab") as file:
                 file.write(b"{")
-            assert index.found(entry, "this", lambda _: {"this": 1}) == 1
-            assert index.found(entry, "this", lambda _: {"this": 2}) == 2
+            assert index.found(*known, lambda _: {"this": 1}) == 1
+            assert index.found(*known, lambda _: {"this": 2}) == 2
+            Path(entry.path).unlink()
+            assert index.found(*known, lambda _: {"this": 3}) == 3
+        shutil.copy(BOTH, entry.path)
 
 
 # Where journals are found, and which of them count
