@@ -196,9 +196,7 @@ def write_bad(directory: Path) -> dict[Path, str]:
         path = directory / f"{name}.journal"
         path.write_bytes(content)
         record[path] = words
-    (directory / "folder.journal").mkdir()
     (directory / "nowhere.journal").symlink_to(directory / "none")
-    record[directory / "folder.journal"] = "Is a directory"
     record[directory / "nowhere.journal"] = "No such file"
     nonsense = directory / "nonsense.journal"
     record[nonsense] = write_nonsense(nonsense, "a mark")
