@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from host_tools.commands.export.answer_rows import ANSWERS
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
@@ -15,7 +16,7 @@ from host_tools.commands.export.document_session import (
     Sessions,
     document,
 )
-from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
+from host_tools.commands.export.threshold_rows import THRESHOLDS
 from host_tools.errors import HostError
 
 # Of sessions: the content of the file in parts, none of which ends within a character. A session is
@@ -38,33 +39,36 @@ def as_json(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
     return document({"format": JSON_FORMAT}, "sessions", (each.record for each in sessions))
 
 
+CSV: Final = "csv"
+PARQUET: Final = "parquet"
 FORMATS: Final = {
-    "csv": Format(".csv", as_csv),
+    CSV: Format(".csv", as_csv),
     "json": Format(".json", as_json),
     "fhir": Format(".json", as_fhir),
-    "parquet": Format(".parquet", as_parquet, text=False, libraries=("pyarrow",)),
+    PARQUET: Format(".parquet", THRESHOLDS.as_parquet, text=False, libraries=("pyarrow",)),
 }
-CSV: Final = "csv"
 TIDY: Final = "tidy"
 NHANES: Final = "nhanes"
+OF_ANSWERS: Final = "answers"
 CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
-    None: as_csv, TIDY: as_tidy_csv, NHANES: as_nhanes_csv,
+    None: as_csv, TIDY: THRESHOLDS.as_csv, NHANES: as_nhanes_csv,
+}  # fmt: skip
+# The formats that have answers.
+WITH_ANSWERS: Final[dict[str, Callable[..., Iterator[bytes]]]] = {
+    CSV: ANSWERS.as_csv, PARQUET: ANSWERS.as_parquet,
 }  # fmt: skip
 
 
-def add_csv_arguments(p: argparse.ArgumentParser) -> None:
+def add_row_arguments(p: argparse.ArgumentParser) -> None:
+    """Add what says what a row is, and how CSV is spelt."""
     form = p.add_mutually_exclusive_group()
-    form.add_argument(
-        f"--{TIDY}",
-        dest="csv_form",
-        action="store_const",
-        const=TIDY,
-        help="csv: a threshold a row (default: a session a row)",
-    )
-    form.add_argument(
-        f"--{NHANES}", dest="csv_form", action="store_const", const=NHANES,
-        help="csv: variables and codes of NHANES, 666 and 888 among the levels",
-    )  # fmt: skip
+    rows = {
+        TIDY: "csv: a threshold a row (default: a session a row)",
+        NHANES: "csv: variables and codes of NHANES, 666 and 888 among the levels",
+        OF_ANSWERS: "csv, parquet: an answer a row; parquet by month, if FILE is a directory",
+    }
+    for name, words in rows.items():
+        form.add_argument(f"--{name}", dest="rows", action="store_const", const=name, help=words)
     p.add_argument(
         "--separator",
         choices=tuple(SEPARATORS),
@@ -75,15 +79,17 @@ def add_csv_arguments(p: argparse.ArgumentParser) -> None:
 
 def encoder(name: str, arguments: argparse.Namespace) -> Encode:
     """Return what writes a format as the options say; `HostError` if these are of another one."""
-    record = {
-        f"--{arguments.csv_form}": arguments.csv_form,
-        "--separator": arguments.separator,
-        "--decimal": arguments.decimal,
-    }
-    used = [option for option, value in record.items() if value is not None]
-    if name != CSV:
-        if used:
-            raise HostError(f"{used[0]} is of csv; the format is {name}")
-        return FORMATS[name].encode
-    spelling = spelling_of(arguments.separator, arguments.decimal or POINT)
-    return partial(CSV_FORMS[arguments.csv_form], spelling=spelling)
+    rows = arguments.rows
+    if rows == OF_ANSWERS and name not in WITH_ANSWERS:
+        raise HostError(f"--{rows} is of {', '.join(WITH_ANSWERS)}; the format is {name}")
+    if name == CSV:
+        spelling = spelling_of(arguments.separator, arguments.decimal or POINT)
+        forms = WITH_ANSWERS[CSV] if rows == OF_ANSWERS else CSV_FORMS[rows]
+        return partial(forms, spelling=spelling)
+    told = {"--separator": arguments.separator, "--decimal": arguments.decimal}
+    if rows != OF_ANSWERS:
+        told = {f"--{rows}": rows, **told}
+    used = [option for option, value in told.items() if value is not None]
+    if used:
+        raise HostError(f"{used[0]} is of csv; the format is {name}")
+    return WITH_ANSWERS[name] if rows == OF_ANSWERS else FORMATS[name].encode

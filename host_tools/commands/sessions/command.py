@@ -14,13 +14,12 @@ from firmware_py.paper.head import verdicts_row
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.export.command import (
+    Wanted,
     add_unfinished_argument,
-    checked_format,
     export,
     name_left_out,
 )
-from host_tools.commands.export.formats import FORMATS, add_csv_arguments, encoder
-from host_tools.commands.export.journals import Journals
+from host_tools.commands.export.formats import FORMATS, add_row_arguments
 from host_tools.commands.sessions.choice import ORDERS, Choice, choose, clock_was_set
 from host_tools.commands.sessions.entry import BROKEN, TUNING, Entry
 from host_tools.commands.sessions.index import entries_of
@@ -92,7 +91,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
     add_unfinished_argument(p, "--export: take")
-    add_csv_arguments(p)
+    add_row_arguments(p)
     add_convention_argument(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     p.add_argument("--no-index", action="store_true", help="read every journal, and keep nothing")
@@ -103,19 +102,18 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.identifier, arguments.since, arguments.until, arguments.outcome,
         arguments.calibration, arguments.ear, arguments.pta4_min, arguments.pta4_max,
     )  # fmt: skip
-    encode = None
+    to = None
     if arguments.export is not None:
-        name = checked_format(arguments.format, arguments.export, "--export", arguments.force)
-        encode = encoder(name, arguments)
+        to = Wanted.of(arguments, arguments.export, "--export")
     _check_people(arguments)
     directory: Path = arguments.directory
     entries = entries_of(directory, show_progress, not arguments.no_index)
     wanted = choose(entries, choice, arguments.sort, arguments.reverse)
     code = 0
-    if encode is not None:
+    if to is not None:
         paths = [directory / entry.name for entry in wanted if entry.outcome != TUNING]
-        journals = Journals(paths, arguments.unfinished, arguments.convention)
-        code = export(journals, encode, arguments.export)
+        journals = export(paths, to)
+        code = journals.exit_code
         say_aside(f"{arguments.export}: {journals.written} sessions")
     elif arguments.people:
         code = _show_people(directory, wanted, arguments)
