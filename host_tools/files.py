@@ -100,7 +100,8 @@ def directory_to_write(path: Path, ours: str) -> Iterator[Path]:
 
     They are those that the pattern `ours` finds, each in a directory of its own. One that is there
     keeps all others, and of ours those of the same name are replaced and the rest removed. If the
-    writing fails, nothing there has changed. Others on this computer may read none of it.
+    writing fails, nothing there has changed; what is killed while it replaces them leaves each file
+    whole. Others on this computer may read none of it.
     """
     path = path.resolve()
     unfinished = path.with_name(path.name + UNFINISHED)

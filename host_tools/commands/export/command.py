@@ -69,7 +69,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         choices=tuple(FORMATS),
         help="default: what FILE ends in (.csv, .json, .parquet)",
     )
-    p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
+    p.add_argument(
+        "-o", "--out", type=Path, metavar="FILE",
+        help="default: standard output; with --answers also a directory",
+    )  # fmt: skip
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     add_row_arguments(p)
     add_convention_argument(p)
