@@ -36,6 +36,21 @@ def check_name(
         raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
 
 
+def check_directory(path: Path, option: str, force: bool) -> None:
+    """Refuse a name under which `directory_to_write` cannot write; as of `check_name`."""
+    try:
+        fits = path.resolve().parent.is_dir() and path.resolve().name != ""
+        taken = path.exists() and not (force and path.is_dir())
+    except OSError as error:
+        raise HostError(f"{option} {str(path)!r} cannot be written: {error.strerror}") from None
+    if not fits:
+        allowed = "a name in a directory that is there"
+        raise HostError(f"{option} is {str(path)!r}; allowed is {allowed}")
+    if taken:
+        unless = " without --force" if path.is_dir() else ", for it is no directory"
+        raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
+
+
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file; `OSError` if it cannot be read."""
     with open_named(path) as file:
@@ -77,6 +92,58 @@ def file_to_write(path: Path, *, for_all: bool = False) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # it was renamed, if all went well
             unfinished.unlink()
+
+
+@contextmanager
+def directory_to_write(path: Path, ours: str) -> Iterator[Path]:
+    """Yield a temporary directory to write to; its files come to `path` once all are on the disk.
+
+    They are those that the pattern `ours` finds, each in a directory of its own. One that is there
+    keeps all others, and of ours those of the same name are replaced and the rest removed. If the
+    writing fails, nothing there has changed; what is killed while it replaces them leaves each file
+    whole. Others on this computer may read none of it.
+    """
+    path = path.resolve()
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        _remove(unfinished, ours)  # that a killed process left
+        unfinished.mkdir(0o700)
+        yield unfinished
+        for file in unfinished.glob(ours):
+            with file.open("rb+") as written:
+                os.fsync(written.fileno())
+        if path.is_dir():
+            _replace(path, unfinished, ours)
+        else:
+            unfinished.replace(path)
+    except OSError as error:
+        raise HostError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            _remove(unfinished, ours)
+
+
+def _replace(directory: Path, by: Path, ours: str) -> None:
+    written = {file.relative_to(by) for file in by.glob(ours)}
+    for name in written:
+        (directory / name).parent.mkdir(0o700, exist_ok=True)
+        (by / name).replace(directory / name)
+    for file in directory.glob(ours):
+        if file.relative_to(directory) not in written:
+            file.unlink()
+            with suppress(OSError):  # somebody has put something else there
+                file.parent.rmdir()
+
+
+def _remove(directory: Path, ours: str) -> None:
+    """Remove a directory with nothing but files of ours in it."""
+    if not directory.is_dir():
+        return
+    for file in directory.glob(ours):
+        file.unlink()
+    for inner in directory.iterdir():
+        inner.rmdir()
+    directory.rmdir()
 
 
 def write_text(path: Path, text: str, *, for_all: bool = False) -> None:

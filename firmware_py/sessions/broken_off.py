@@ -42,28 +42,34 @@ class Course:
     waits: list[Waited] = field(default_factory=list)
     seconds: float = 0.0  # how long it took, without the breaks
     discomfort: dict[str, DiscomfortTold] = field(default_factory=dict)  # by ear, as told last
+    # Of each run of the firmware: the time of the session at which it began, and the clock's.
+    runs: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
-        course = cls(header.started, header.started)
-        since, since_us = header.started, 0  # when it last began, and the time of the session then
+        course = cls(header.started, header.started, runs=[(0, header.started)])
         last_us = 0
         inputs = [each for each in told if isinstance(each, Input)]
         for each in inputs:
             if each.resumed is not None:
-                course.breaks.append(_break_of(_later(since, last_us - since_us), each.resumed))
+                course.breaks.append(_break_of(course._clock(last_us), each.resumed))
             if each.resumed:
-                since, since_us = each.resumed, last_us
+                course.runs.append((last_us, each.resumed))
             last_us = each.at_us
             if isinstance(each.event, DiscomfortTold):
                 course.discomfort[each.event.ear] = each.event
             if isinstance(each.event, Paused) and each.event.why:
-                waited = Waited(_later(since, last_us - since_us), each.event.why)
+                waited = Waited(course._clock(last_us), each.event.why)
                 course.waits.append(waited)
         if inputs:
             course.seconds = last_us / 1e6
-            course.ended = _later(since, last_us - since_us)
+            course.ended = course._clock(last_us)
         return course
+
+    def _clock(self, us: int) -> str:
+        """Return what the clock of the last run says at a time of the session."""
+        since_us, since = self.runs[-1]
+        return _later(since, us - since_us)
 
     def calibration(self, at_start: CalibrationInForce) -> CalibrationInForce:
         """Return a calibration as it was on the last day: one may have been due meanwhile."""

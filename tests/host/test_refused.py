@@ -54,6 +54,18 @@ export BOTH
 beside --decimal comma allowed is --separator semicolon, tab
     --format json --tidy => --tidy is of csv; the format is json
     --format fhir --decimal comma => --decimal is of csv
+    --answers => --format is missing
+    --answers --format parquet => parquet is no text
+    --answers --format json => --answers is of csv, parquet; the format is json
+    --answers -o answers.json => --answers is of csv, parquet; the format is json
+    --answers --format csv -o answers => allowed is a name in .csv
+    --answers --convention 50 -o answers => --convention is of thresholds; --answers has what was
+    --answers --decimal comma -o answers => --decimal is of csv; the format is parquet
+    --answers -o nowhere/answers => -o is 'nowhere/answers'; allowed is a name in a directory that
+    --answers -o / => -o is '/'; allowed is a name in a directory that is there
+    --answers -o directory.toml => is there already; it is not overwritten without --force
+    --answers -o there.toml --force => is there already; it is not overwritten, for it is no dir
+    --answers -o LONG => cannot be written: File name too long
 report LEFT
     -o r.jpg => -o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf
     -o no/r.html => in a directory that is there

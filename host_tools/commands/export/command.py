@@ -2,27 +2,33 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
+from host_tools.commands.export.by_month import month_of, write_by_month
 from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.formats import (
     FORMATS,
+    OF_ANSWERS,
+    PARQUET,
     Encode,
-    add_csv_arguments,
+    add_row_arguments,
     add_unfinished_argument,
     encoder,
 )
 from host_tools.commands.export.journals import Journals
 from host_tools.commands.export.schema import schema_text
-from host_tools.errors import LEFT_OUT, HostError
+from host_tools.errors import HostError
 from host_tools.extras import need
-from host_tools.files import check_name, file_to_write, write_text
+from host_tools.files import check_directory, check_name, file_to_write, write_text
 from host_tools.recordings.convention import add_convention_argument
+from host_tools.recordings.index import Index, looked_at
 from host_tools.recordings.newest import add_journals_argument, journals_or_newest
-from host_tools.terminal import name_left_out, say, say_aside
+from host_tools.terminal import name_left_out, say, say_aside, show_progress
 
 EXAMPLE = """\
 examples:
@@ -30,6 +36,7 @@ examples:
   gp-pta export sessions -o thresholds.csv --tidy
   gp-pta export sessions/*.journal -o sessions.csv --decimal comma
   gp-pta export sessions/*.journal -o sessions.parquet
+  gp-pta export sessions --answers -o answers
   gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
   gp-pta export gp-pta-session-1.json --format fhir -o P-17.json
   gp-pta export --schema
@@ -37,7 +44,8 @@ examples:
 csv has a session a row, or with --tidy a threshold a row; a column of numbers has numbers only, and
 what is no number is said in a column beside it. --nhanes writes variables and codes of NHANES; 666:
 no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
-has a threshold a row.
+has a threshold a row. --answers has an answer a row: a directory gets a file of Parquet a month, as
+in answers/month=2026-11/answers.parquet; .parquet and .csv are one file.
 
 A JOURNAL in .json is a document of sessions, which the operator's page saves and --format json
 writes: it gives every format that its journals give.
@@ -63,9 +71,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         choices=tuple(FORMATS),
         help="default: what FILE ends in (.csv, .json, .parquet)",
     )
-    p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
+    p.add_argument(
+        "-o", "--out", type=Path, metavar="FILE",
+        help="default: standard output; with --answers also a directory",
+    )  # fmt: skip
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    add_csv_arguments(p)
+    add_row_arguments(p)
     add_convention_argument(p)
     add_unfinished_argument(p, "take")
     p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
@@ -76,11 +87,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.schema:
         _write_schema(out, arguments.force)
         return 0
-    name = checked_format(arguments.format, out, "-o", arguments.force)
-    encode = encoder(name, arguments)
+    wanted = Wanted.of(arguments, out, "-o")
     journals = journals_or_newest(arguments.journals, tunings=False)
     _check_once(journals)
-    return export(Journals(journals, arguments.unfinished, arguments.convention), encode, out)
+    with looked_at((), show_progress) if wanted.answers else nullcontext() as index:
+        return export(journals, wanted, index).exit_code
 
 
 def _check_once(journals: Iterable[Path]) -> None:
@@ -101,46 +112,85 @@ def _write_schema(out: Path | None, force: bool) -> None:
     write_text(out, schema_text(), for_all=True)
 
 
-def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:
-    """Return the format that is asked for, or else that of the ending of `out` (None: the screen).
+@dataclass(frozen=True)
+class Wanted:
+    """An export that somebody asked for."""
 
-    `HostError` if none is told, its library is missing, or the file, which `option` named, cannot
-    have that name or is there and not to be replaced.
-    """
+    encode: Encode
+    out: Path | None  # None: standard output
+    answers: bool
+    unfinished: bool
+    convention: str | None
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, out: Path | None, option: str) -> Self:
+        """Return what the options ask for; `HostError` if they contradict one another.
+
+        So it is if a library is missing, or the file, which `option` named, cannot have that name
+        or is there and not to be replaced.
+        """
+        answers = arguments.rows == OF_ANSWERS
+        if answers and arguments.convention is not None:
+            raise HostError(f"--convention is of thresholds; --{OF_ANSWERS} has what was played")
+        name = _checked_format(arguments, out, option)
+        encode = encoder(name, arguments)
+        return cls(encode, out, answers, arguments.unfinished, arguments.convention)
+
+
+def _checked_format(arguments: argparse.Namespace, out: Path | None, option: str) -> str:
+    """Return the format that is asked for, or else that of the ending of `out`; `HostError`."""
+    name, force = arguments.format, arguments.force
     endings = {format.ending: key for key, format in reversed(FORMATS.items())}
-    if name is None and (out is None or out.suffix not in endings):
+    by_month = _is_by_month(out) and arguments.rows == OF_ANSWERS
+    if by_month:
+        name = name or PARQUET
+    elif name is None and (out is None or out.suffix not in endings):
         no_format = "" if out is None else f" and {option} {str(out)!r} does not tell it"
         raise HostError(f"--format is missing{no_format}; allowed are {', '.join(FORMATS)}")
     chosen = name or endings[out.suffix if out else ""]
     wanted = FORMATS[chosen]
     need(f"--format {chosen}", *wanted.libraries, use=f"export --format {chosen}")
-    if out is not None:
+    if out is None:
+        if not wanted.text:
+            raise HostError(f"{chosen} is no text for standard output; name a file with -o")
+    elif by_month and chosen == PARQUET:
+        check_directory(out, option, force)
+    else:
         check_name(out, option, (wanted.ending,), force)
-    elif not wanted.text:
-        raise HostError(f"{chosen} is no text for standard output; name a file with -o")
     return chosen
 
 
-def export(journals: Journals, encode: Encode, out: Path | None) -> int:
-    """Write what can be to a file, or to standard output (None), and name the rest.
+def _is_by_month(out: Path | None) -> bool:
+    """Return whether answers go to a directory of this name: it has the ending of no format."""
+    return out is not None and out.suffix not in {format.ending for format in FORMATS.values()}
 
-    The exit code is `LEFT_OUT` if a session is nowhere in what was written. If nothing can be
-    written, there is a `HostError` and no file.
+
+def export(paths: Sequence[Path], wanted: Wanted, index: Index | None = None) -> Journals:
+    """Write what can be to a file, or to standard output, and name the rest; return what became.
+
+    If nothing can be written, there is a `HostError` and no file. Answers need the index.
     """
-    doubles = journals.doubles
+    journals = Journals(
+        paths, wanted.unfinished, wanted.convention, index if wanted.answers else None
+    )
+    doubles, out = journals.doubles, wanted.out
     name_left_out([words for _, words in doubles.left_out])
     say_aside(*(f"{line}: both are in" for line in doubles.doubted))
+    by_month = wanted.answers and _is_by_month(out)
+    if by_month:
+        journals.order_by(lambda about: month_of(about.started))
     sessions = journals.sessions
-    each = _at_least_one(iter(sessions), journals)
-    content = encode(Sessions(each, sessions.routes))
+    sessions = Sessions(_at_least_one(iter(sessions), journals), sessions.routes)
     if out is None:
-        for part in content:
+        for part in wanted.encode(sessions):
             sys.stdout.write(part.decode())
+    elif by_month:
+        write_by_month(sessions, wanted.encode, out)
     else:
         with file_to_write(out) as unfinished, unfinished.open("wb") as file:
-            file.writelines(content)
+            file.writelines(wanted.encode(sessions))
     name_left_out([*map(str, journals.left_out)])
-    return LEFT_OUT if journals.left_out else 0
+    return journals
 
 
 def _at_least_one(each: Iterator[DocumentSession], journals: Journals) -> Iterator[DocumentSession]:

@@ -19,12 +19,14 @@ from firmware_py.terms.reasons import Reason, Reasons, reasons_at
 from firmware_py.terms.route import ROUTE, Route, gather_routes
 from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.words import say
+from host_tools.recordings.answers import Answers
 
 JSON_FORMAT: Final = "gp-pta sessions 1"
 INDENT: Final = 1  # blanks a level
 _OF_LIST: Final = "\n" + INDENT * " "
 _OF_ITEM: Final = _OF_LIST + INDENT * " "
 ROOM_UNKNOWN: Final = "the room is not known"
+NO_ANSWERS: Final = Answers()
 JsonObject = Mapping[str, Any]  # JSON values, as the schema has them
 
 
@@ -67,6 +69,9 @@ class DocumentSession:
     """One session, to be exported."""
 
     record: JsonObject
+    # Where answers are exported, which only a journal has: they, and the digest of its file.
+    answers: Answers = NO_ANSWERS
+    content: str = ""
 
     @cached_property
     def ears(self) -> list[DocumentEar]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
@@ -39,7 +40,7 @@ def _of(module: str, name: str) -> Callable[..., Iterator[bytes]]:
     """Return a function of a module that is imported when something is written."""
 
     def encode(*of: Any, **how: Any) -> Iterator[bytes]:
-        written: Iterator[bytes] = getattr(import_module(f"{__package__}.{module}"), name)(
+        written: Iterator[bytes] = attrgetter(name)(import_module(f"{__package__}.{module}"))(
             *of, **how
         )
         return written
@@ -47,37 +48,44 @@ def _of(module: str, name: str) -> Callable[..., Iterator[bytes]]:
     return encode
 
 
+CSV: Final = "csv"
+PARQUET: Final = "parquet"
 FORMATS: Final = {
-    "csv": Format(".csv", _of("csv_table", "as_csv")),
+    CSV: Format(".csv", _of("csv_table", "as_csv")),
     "json": Format(".json", as_json),
     "fhir": Format(".json", _of("bundle", "as_fhir")),
-    "parquet": Format(
-        ".parquet", _of("long_table", "as_parquet"), text=False, libraries=("pyarrow",)
+    PARQUET: Format(
+        ".parquet",
+        _of("threshold_rows", "THRESHOLDS.as_parquet"),
+        text=False,
+        libraries=("pyarrow",),
     ),
 }
-CSV: Final = "csv"
 TIDY: Final = "tidy"
 NHANES: Final = "nhanes"
+OF_ANSWERS: Final = "answers"
 CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
     None: _of("csv_table", "as_csv"),
-    TIDY: _of("long_table", "as_tidy_csv"),
+    TIDY: _of("threshold_rows", "THRESHOLDS.as_csv"),
     NHANES: _of("csv_table", "as_nhanes_csv"),
+}
+# The formats that have answers.
+WITH_ANSWERS: Final[dict[str, Callable[..., Iterator[bytes]]]] = {
+    CSV: _of("answer_rows", "ANSWERS.as_csv"),
+    PARQUET: _of("answer_rows", "ANSWERS.as_parquet"),
 }
 
 
-def add_csv_arguments(p: argparse.ArgumentParser) -> None:
+def add_row_arguments(p: argparse.ArgumentParser) -> None:
+    """Add what says what a row is, and how CSV is spelt."""
     form = p.add_mutually_exclusive_group()
-    form.add_argument(
-        f"--{TIDY}",
-        dest="csv_form",
-        action="store_const",
-        const=TIDY,
-        help="csv: a threshold a row (default: a session a row)",
-    )
-    form.add_argument(
-        f"--{NHANES}", dest="csv_form", action="store_const", const=NHANES,
-        help="csv: variables and codes of NHANES, 666 and 888 among the levels",
-    )  # fmt: skip
+    rows = {
+        TIDY: "csv: a threshold a row (default: a session a row)",
+        NHANES: "csv: variables and codes of NHANES, 666 and 888 among the levels",
+        OF_ANSWERS: "csv, parquet: an answer a row; parquet by month, if FILE is a directory",
+    }
+    for name, words in rows.items():
+        form.add_argument(f"--{name}", dest="rows", action="store_const", const=name, help=words)
     p.add_argument(
         "--separator",
         choices=tuple(SEPARATORS),
@@ -97,15 +105,17 @@ def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
 
 def encoder(name: str, arguments: argparse.Namespace) -> Encode:
     """Return what writes a format as the options say; `HostError` if these are of another one."""
-    record = {
-        f"--{arguments.csv_form}": arguments.csv_form,
-        "--separator": arguments.separator,
-        "--decimal": arguments.decimal,
-    }
-    used = [option for option, value in record.items() if value is not None]
-    if name != CSV:
-        if used:
-            raise HostError(f"{used[0]} is of csv; the format is {name}")
-        return FORMATS[name].encode
-    spelling = spelling_of(arguments.separator, arguments.decimal or POINT)
-    return partial(CSV_FORMS[arguments.csv_form], spelling=spelling)
+    rows = arguments.rows
+    if rows == OF_ANSWERS and name not in WITH_ANSWERS:
+        raise HostError(f"--{rows} is of {', '.join(WITH_ANSWERS)}; the format is {name}")
+    if name == CSV:
+        spelling = spelling_of(arguments.separator, arguments.decimal or POINT)
+        forms = WITH_ANSWERS[CSV] if rows == OF_ANSWERS else CSV_FORMS[rows]
+        return partial(forms, spelling=spelling)
+    told = {"--separator": arguments.separator, "--decimal": arguments.decimal}
+    if rows != OF_ANSWERS:
+        told = {f"--{rows}": rows, **told}
+    used = [option for option, value in told.items() if value is not None]
+    if used:
+        raise HostError(f"{used[0]} is of csv; the format is {name}")
+    return WITH_ANSWERS[name] if rows == OF_ANSWERS else FORMATS[name].encode

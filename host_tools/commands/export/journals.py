@@ -1,10 +1,11 @@
 """Which of many journals are exported: what can be, and each is read when its turn has come."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from firmware_py.journal import JournalError
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
@@ -13,9 +14,11 @@ from firmware_py.terms.route import BY_AIR, ROUTES, Route
 from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.saved import ENDING, check_wanted, read_document, where_in
-from host_tools.errors import HostError
+from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import digest_of
+from host_tools.recordings.answers import ANSWERS, Answers, findings_of
 from host_tools.recordings.doubles import About, without_doubles
+from host_tools.recordings.index import Index
 from host_tools.recordings.look import ends_of
 from host_tools.terminal import show_progress
 
@@ -43,18 +46,34 @@ class Journals:
     """The journals and documents (.json) that somebody wants exported, without what cannot be.
 
     The ends of all are looked at first, which is quick. What the others depend on is read whole
-    then, too: which of two is left out for the other, and which routes a table has columns of.
+    then, too: which of two is left out for the other, and which routes a table has columns of. An
+    index is given where answers are wanted: it knows what a replay found, or has it found.
     """
 
-    def __init__(self, paths: Sequence[Path], unfinished: bool, convention: str | None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        unfinished: bool,
+        convention: str | None,
+        replayed: Index | None = None,
+    ) -> None:
         self.left_out: list[HostError] = []  # why each was, so far
         self.count = len(paths)
         self.written = 0  # of them, so far
-        self._unfinished, self._convention = unfinished, convention
+        self._unfinished, self._convention, self._replayed = unfinished, convention, replayed
         self._read_document = lru_cache(maxsize=1)(read_document)  # for its other sessions
         looked = show_progress(paths, len(paths), "reading")
         found = self._as_in_journals([noted for path in looked for noted in self._look_at(path)])
         self.doubles = without_doubles([*self._sure(found)], lambda noted: noted.about)
+
+    def order_by(self, key: Callable[[About], Any]) -> None:
+        """Have the sessions come in another order; those of one key as they came before."""
+        self.doubles.kept.sort(key=lambda noted: key(noted.about))
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command ends with: `LEFT_OUT` if a session is nowhere in the export."""
+        return LEFT_OUT if self.left_out else 0
 
     @property
     def sessions(self) -> Sessions:
@@ -73,6 +92,8 @@ class Journals:
     def _look_at(self, path: Path) -> Iterator[Noted]:
         try:
             if path.suffix == ENDING:
+                if self._replayed is not None:
+                    raise HostError(f"{path}: no document of sessions has answers: journals do")
                 places = range(len(self._read_document(path)))
             else:
                 header, about = self._quickly(path) or self._whole(path)
@@ -166,7 +187,12 @@ class Journals:
         if noted.place is not None:
             return self._in_document(noted.path, noted.place)
         examination = read_examination(noted.path, self._unfinished, self._convention)
-        return examination.in_document()
+        session = examination.in_document()
+        if self._replayed is None:
+            return session
+        content = examination.content
+        told = self._replayed.found(noted.path, content, ANSWERS, findings_of)
+        return replace(session, answers=Answers.from_record(told), content=content)
 
 
 def _beginning(session: DocumentSession) -> tuple[str, int, str]:

@@ -13,7 +13,7 @@ from firmware_py.platform.clock import was_clock_set
 from firmware_py.terms.calibration_states import STATES
 from firmware_py.terms.outcomes import UNFINISHED, SessionOutcome, Verdict
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.export.formats import FORMATS, add_csv_arguments, add_unfinished_argument
+from host_tools.commands.export.formats import FORMATS, add_row_arguments, add_unfinished_argument
 from host_tools.commands.sessions.choice import ORDERS, SHIPPED, Choice, Placed, arrange, in_order
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
@@ -24,7 +24,7 @@ from host_tools.recordings.index import Index, looked_at
 from host_tools.terminal import name_left_out, say, say_aside, show_progress
 
 if TYPE_CHECKING:
-    from host_tools.commands.export.formats import Encode
+    from host_tools.commands.export.command import Wanted
 
 EXAMPLE = """\
 examples:
@@ -94,11 +94,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_language_argument(p, "of the list, and of --people")
     p.add_argument(
-        "--export", type=Path, metavar="FILE", help="write the results: .csv, .json or .parquet"
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="write the results: .csv, .json or .parquet; with --answers also a directory",
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
     add_unfinished_argument(p, "--export: take")
-    add_csv_arguments(p)
+    add_row_arguments(p)
     add_convention_argument(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     p.add_argument("--no-index", action="store_true", help="read every journal, and keep nothing")
@@ -110,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.calibration, arguments.ear, arguments.device, arguments.verdict, arguments.prior,
         arguments.pta4_min, arguments.pta4_max,
     )  # fmt: skip
-    encode = _encoder(arguments)
+    export = _export_wanted(arguments)
     _check_people(arguments)
     with looked_at(arguments.places, show_progress, keep=not arguments.no_index) as index:
         doubles = index.doubles()
@@ -120,8 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
         name_left_out([words for _, words in doubles.left_out])
         say_aside(*(f"{words}; both count" for words in doubles.doubted))
         code = 0
-        if encode is not None:
-            code = _export(wanted, encode, arguments)
+        if export is not None:
+            code = _export(wanted, export, index)
         elif arguments.people:
             code = _show_people(index, in_order(wanted, doubles.shared_devices), arguments)
         elif arguments.json:
@@ -133,15 +136,13 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _encoder(arguments: argparse.Namespace) -> "Encode | None":
-    """Return what writes an export, and refuse, `HostError`, what cannot be written."""
+def _export_wanted(arguments: argparse.Namespace) -> "Wanted | None":
+    """Return what is to be exported; `HostError` if it cannot be written."""
     if arguments.export is None:
         return None
-    from host_tools.commands.export.command import checked_format
-    from host_tools.commands.export.formats import encoder
+    from host_tools.commands.export.command import Wanted
 
-    name = checked_format(arguments.format, arguments.export, "--export", arguments.force)
-    return encoder(name, arguments)
+    return Wanted.of(arguments, arguments.export, "--export")
 
 
 def _check_people(arguments: argparse.Namespace) -> None:
@@ -153,15 +154,13 @@ def _check_people(arguments: argparse.Namespace) -> None:
         check_name(arguments.out, "-o", (PAGE,), arguments.force)
 
 
-def _export(entries: Sequence[Entry], encode: "Encode", arguments: argparse.Namespace) -> int:
+def _export(entries: Sequence[Entry], wanted: "Wanted", index: Index) -> int:
     from host_tools.commands.export.command import export
-    from host_tools.commands.export.journals import Journals
 
     paths = [Path(entry.path) for entry in entries if entry.outcome != TUNING]
-    journals = Journals(paths, arguments.unfinished, arguments.convention)
-    code = export(journals, encode, arguments.export)
-    say_aside(f"{arguments.export}: {journals.written} sessions")
-    return code
+    journals = export(paths, wanted, index)
+    say_aside(f"{wanted.out}: {journals.written} sessions")
+    return journals.exit_code
 
 
 def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Namespace) -> int:

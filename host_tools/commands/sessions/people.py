@@ -25,6 +25,7 @@ from firmware_py.terms.shown_threshold import threshold_as_json
 from host_tools.commands.sessions.change import Change, EarPosterior, bounds_between, change_between
 from host_tools.commands.sessions.choice import Placed, contradictions
 from host_tools.errors import HostError
+from host_tools.recordings.answers import ANSWERS, Answers
 from host_tools.recordings.entry import Entry
 from host_tools.recordings.index import Watch
 
@@ -317,11 +318,15 @@ def _fold(identifier: str) -> str:
 
 def findings_of(entry: Entry) -> dict[str, Any]:
     """Return what a replay of a session finds, by kind; `HostError` if it says something else."""
-    from host_tools.recordings.recorded_session import read_true_session
+    from host_tools.recordings.recorded_session import ReplayedSession, read_true_session
 
     path = Path(entry.path)
     if entry.outcome != UNFINISHED:
-        return {VISIT: found_of(entry, read_true_session(path))}
+        session = read_true_session(path)
+        answers = {}
+        if isinstance(session, ReplayedSession):  # so that an export of them has it, too
+            answers = {ANSWERS: Answers.of(session).to_record()}
+        return {VISIT: found_of(entry, session)} | answers
     try:
         header = read_ends(path).header
     except (OSError, LineError, SessionRecordError) as error:  # changed since it was listed

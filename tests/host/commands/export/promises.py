@@ -51,7 +51,7 @@ class Form:
 def _every_form() -> Iterator[Form]:
     for name in FORMATS:
         for form in CSV_FORMS if name == CSV else (None,):
-            told = Namespace(csv_form=form, separator=None, decimal=None)
+            told = Namespace(rows=form, separator=None, decimal=None)
             options = ("--format", name, *([f"--{form}"] if form else []))
             yield Form(options, encoder(name, told))
 

@@ -15,9 +15,10 @@ from firmware_py.terms.outcomes import MaskingMark, Outcome
 from firmware_py.terms.person import Person
 from firmware_py.terms.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.terms.route import BONE, Route
-from host_tools.commands.export import bundle, csv_table, formats, long_table
+from host_tools.commands.export import bundle, csv_table, formats
 from host_tools.commands.export.document_session import Sessions
 from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.threshold_rows import THRESHOLDS
 from tests.calibration.calibrations import MADE, on_file
 from tests.calibration.test_bone import of_bone
 from tests.host.journals import BOTH, GOLDEN
@@ -44,8 +45,8 @@ def write(encode: formats.Encode, examinations: Sequence[Examination]) -> bytes:
 
 as_csv: Final = _whole(csv_table.as_csv)
 as_nhanes_csv: Final = _whole(csv_table.as_nhanes_csv)
-as_tidy_csv: Final = _whole(long_table.as_tidy_csv)
-as_parquet: Final = _whole(long_table.as_parquet)
+as_tidy_csv: Final = _whole(THRESHOLDS.as_csv)
+as_parquet: Final = _whole(THRESHOLDS.as_parquet)
 as_json: Final = _whole(formats.as_json)
 as_fhir: Final = _whole(bundle.as_fhir)
 

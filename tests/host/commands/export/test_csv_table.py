@@ -27,7 +27,7 @@ from firmware_py.terms.person import Person
 from firmware_py.terms.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.long_table import COLUMNS
+from host_tools.commands.export.threshold_rows import COLUMNS
 from tests.budget import quick
 from tests.host.commands.export.sessions import (
     JOURNALS,

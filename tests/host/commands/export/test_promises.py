@@ -11,7 +11,7 @@ import pytest
 from host_tools.commands.export.cells import COMMA, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.document_session import DocumentSession
 from host_tools.commands.export.formats import CSV_FORMS, Encode
-from host_tools.commands.export.long_table import as_tidy_csv
+from host_tools.commands.export.threshold_rows import THRESHOLDS
 from tests.host.commands.export.promises import (
     FORMS,
     PROMISES,
@@ -72,7 +72,7 @@ def without(*columns: str, **instead: str) -> Encode:
     """Return the tidy form without some columns, or with another's value in their place."""
 
     def encode(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
-        content = b"".join(as_tidy_csv(sessions, Spelling())).decode()
+        content = b"".join(THRESHOLDS.as_csv(sessions, Spelling())).decode()
         rows: list[dict[str, Any]] = [*csv.DictReader(io.StringIO(content))]
         told = io.StringIO()
         names = [name for name in rows[0] if name not in columns]
