@@ -7,6 +7,7 @@ to run the kernels, beside a library of them.
 import asyncio
 import importlib
 import itertools
+import logging
 import os
 import pickle
 import signal
@@ -202,6 +203,7 @@ def test_other_releases_of_what_changes_no_bit_are_taken(scheduler: Scheduler) -
 
 @pytest.mark.parametrize("name", ["python", "numpy", "numba", "gp-pta", "code"])
 def test_a_worker_with_another_program_refuses(name: str) -> None:
+    assert name in program()
     own = digest(program() | {name: "another"})
     with pytest.raises(HostError, match="a worker has another program than the one"):
         pickle.loads(pickle.dumps(SentPiece(Piece(0, str, "given", own))))
@@ -339,7 +341,7 @@ def kill_one_at_work(started: Started, study: "subprocess.Popen[str]", parts: Pa
     with started.client() as client:
         pids = client.run(os.getpid)
         while not (at_work and any(parts.glob("*.parquet"))):
-            assert study.poll() is None, "it ended before anything was killed"
+            assert study.poll() is None, study.communicate()
             time.sleep(0.02)
             at_work = [worker for worker, keys in client.processing().items() if keys]
         os.kill(pids[at_work[0]], signal.SIGKILL)
@@ -381,16 +383,17 @@ def test_the_lines_of_the_page_do_what_one_process_does(
 )
 def test_a_piece_that_ends_a_part_of_its_cluster(
     ends: str, options: tuple[str, ...], worker_s_max: float, why: str, started: Started,
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(cluster, "WORKERS_S_MAX", worker_s_max)
+    monkeypatch.setattr(logging.getLogger("distributed"), "propagate", True)
     started.start_workers(1, *options)
     own = signal.raise_signal
     kill = partial(os.kill, started.scheduler.pid) if ends == "scheduler" else own
     with pytest.raises(HostError) as ended:
         made_by(kill, signal.SIGKILL, started.address)
     assert f"--dask '{started.address}': {why}" in str(ended.value)
-    assert capfd.readouterr().err == ""
+    assert [each.getMessage() for each in caplog.records if each.levelno > logging.INFO] == []
 
 
 @pytest.mark.thorough
