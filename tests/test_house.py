@@ -134,7 +134,7 @@ READS: dict[str, str] = {
     "host_tools/drawing_js": "the program's own",
     "host_tools/papers/html.py": "the program's own",
     "host_tools/devices/patience.py": "the system's",
-    "host_tools/research/study/work.py": "the program's own",
+    "host_tools/research/study/pieces.py": "the program's own",
     "host_tools/drawings/drawing.py": "the program's own",
 }
 

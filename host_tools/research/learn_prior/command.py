@@ -162,7 +162,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from host_tools.research.learn_prior.picture import draw_prior
     from host_tools.research.learn_prior.sample import sample_of
     from host_tools.research.learn_prior.unusual import with_unusual_ears
-    from host_tools.research.study.work import one_thread
+    from host_tools.research.study.pieces import one_thread
 
     one_thread()
     sha256, taught, unseen, left_out = _read(arguments)

@@ -183,9 +183,12 @@ def _plan(asked: "Options") -> "Study":
 
 
 def _where(arguments: argparse.Namespace) -> "Where":
+    from host_tools.research.study.cluster import check_address
     from host_tools.research.study.work import Where
 
     workers = arguments.workers
+    if arguments.dask is not None:
+        check_address(arguments.dask)
     if workers is None:
         return Where(min(os.cpu_count() or 1, WORKERS_MAX), arguments.dask)
     if arguments.dask is not None:

@@ -55,9 +55,9 @@ from host_tools.research.study.ears import (
 )
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
+from host_tools.research.study.pieces import program
 from host_tools.research.study.session import Job, Session, Setting, run_session, schema, table_of
 from host_tools.research.study.sessions import Chunk, Json, Sessions
-from host_tools.research.study.work import program
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -23,7 +23,8 @@ study -o out --audiograms bisgaard
     --methods quest,kalman => --methods has 'kalman'; allowed are gp-pta
     --methods , => --methods is empty
     --workers -1 => --workers is -1; allowed are whole numbers 0 to 512
-    --workers 2 --dask tcp://x => --workers is for this machine; with --dask
+    --workers 2 --dask tcp://x:1 => --workers is for this machine; with --dask
+    --dask nonsense => --dask is 'nonsense'; allowed is tcp://HOST:PORT, as 'dask scheduler' prints
     --methods quest,cast => --methods has 'cast', which learns from people, and bisgaard are none
     --methods de-vries => give it some with --train FILE
     --train nothing.csv => --train 'nothing.csv': No such file or directory

@@ -1,15 +1,11 @@
-"""The same bytes whoever does the work: this process, others, a Dask cluster, and after a kill."""
+"""The same bytes whoever does the work: this process, others, and after a kill."""
 
-import itertools
 import json
 import multiprocessing
 import signal
 import subprocess
 import sys
 import time
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +16,10 @@ from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.study import work
 from host_tools.research.study.options import Options
+from host_tools.research.study.pieces import Piece, run_piece
 from host_tools.research.study.plan import plan_study
-from host_tools.research.study.sessions import Chunk, run_chunk
-from host_tools.research.study.work import WAITING_PER_WORKER, Piece, Where, run, run_piece
-from tests.host.journals import Refused
+from host_tools.research.study.sessions import run_chunk
+from host_tools.research.study.work import Where, run
 from tests.host.research.study.ears import write_table, write_two_routes
 
 # Every kind of numerics: kernels, BLAS, and what was learned.
@@ -131,132 +127,12 @@ def test_what_is_kept_nowhere_is_said_to_be_lost(
     assert signal.getsignal(signal.SIGTERM) == usual
 
 
-class Later:
-    """A chunk that somebody else runs."""
-
-    def __init__(self, run: Callable[[], Any]) -> None:
-        self.result = run
-
-
-class Scheduler:
-    """A Dask cluster of one thread, in this process."""
-
-    loop = None
-
-    def __init__(self, address: str, **_: object) -> None:
-        self.has_workers = "nobody" not in address
-        self.submitted = 0
-        self.is_closed = False
-
-    def wait_for_workers(self, _count: int, timeout: float) -> None:
-        if not self.has_workers:
-            raise TimeoutError(timeout)
-
-    def nthreads(self) -> dict[str, int]:
-        return {"one": 1}
-
-    def submit(self, do: Callable[[Any], Any], piece: Any, *, pure: bool) -> Later:
-        assert not pure
-        self.submitted += 1
-        return Later(lambda: do(piece))
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
-class Completed:
-    """What is done, the first first."""
-
-    def __init__(self, **_: object) -> None:
-        self.waiting: deque[Later] = deque()
-        self.add, self.count = self.waiting.append, self.waiting.__len__
-
-    def is_empty(self) -> bool:
-        return not self.waiting
-
-    def __next__(self) -> Later:
-        return self.waiting.popleft()
-
-
-@pytest.fixture
-def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
-    distributed = pytest.importorskip("distributed")
-    asked: list[Scheduler] = []
-
-    def find(address: str, **about: object) -> Scheduler:
-        asked.append(Scheduler(address, **about))
-        return asked[-1]
-
-    monkeypatch.setattr(distributed, "Client", find)
-    monkeypatch.setattr(distributed, "as_completed", Completed)
-    return asked
-
-
-def quest_chunks(count: int) -> list[tuple[int, Chunk[Any, Any]]]:
-    plan = plan_study(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
-    return [*itertools.islice(plan.make(plan.chunks), count)]
-
-
-def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -> None:
-    chunks = quest_chunks(WAITING_PER_WORKER + 2)
-    runs = run(run_chunk, chunks, Where(dask="tcp://x"))
-    index, sessions = next(runs)
-    assert (index, len(sessions)) == (0, len(chunks[0][1][1]))
-    assert scheduler[0].submitted == WAITING_PER_WORKER
-    assert [index for index, _ in runs] == [index for index, _ in chunks[1:]]
-    assert scheduler[0].is_closed
-
-
-def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
-    with pytest.raises(HostError, match=r"--dask 'nobody': the scheduler had no worker for 60 s"):
-        next(run(run_chunk, [], Where(dask="nobody")))
-    assert scheduler[0].is_closed
-
-
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (CancelledError("it"), "sessions were lost: it"),
-        (ImportError("no host_tools"), r"a worker has not got this program \(no host_tools\)"),
-    ],
-)
-def test_a_chunk_that_a_cluster_loses_is_named(
-    error: Exception, why: str, scheduler: list[Scheduler], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lose(_piece: Any) -> None:
-        raise error
-
-    monkeypatch.setattr(work, "run_piece", lose)
-    with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
-        next(run(run_chunk, quest_chunks(1), Where(dask="tcp://x")))
-    assert scheduler[0].is_closed
-
-
 @pytest.mark.thorough
 def test_two_processes_do_what_one_does(table: Path, alone: Path, tmp_path: Path) -> None:
     assert study(table, tmp_path, "--workers", "2") == 0
 
     assert_same(tmp_path, alone)
     assert not multiprocessing.active_children()
-
-
-@pytest.mark.thorough
-def test_a_dask_cluster_of_two_does_what_one_process_does(
-    table: Path, alone: Path, tmp_path: Path
-) -> None:
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        local_directory=str(tmp_path / "dask"),
-    ) as local:
-        assert study(table, tmp_path / "study", "--dask", local.scheduler_address) == 0
-
-    assert_same(tmp_path / "study", alone)
 
 
 @pytest.mark.thorough
@@ -297,22 +173,6 @@ def test_an_iteration_that_is_left_ends_its_processes() -> None:
 def test_a_worker_with_another_program_refuses() -> None:
     with pytest.raises(HostError, match="a worker has another program than the one"):
         run_piece(Piece(0, str, "given", "another"))
-
-
-def test_a_scheduler_that_is_not_there_is_named(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
-) -> None:
-    monkeypatch.setattr("host_tools.research.study.work.CONNECT_S_MAX", 0.2)
-    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
-        why = refusal_of(*words_for(table, tmp_path, "--dask", address))
-        assert f"--dask '{address}': there is no Dask scheduler" in why
-
-
-def test_without_dask_installed_the_extra_is_named(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "[dask]'" in refusal_of(*words_for(table, tmp_path, "--dask", "tcp://127.0.0.1:9"))
 
 
 TABLES: Final = {
