@@ -100,12 +100,12 @@ def _below(directory: str, name: str, read: set[tuple[int, int]]) -> Iterator[Fo
                 continue
             read.add((about.st_dev, about.st_ino))
             with os.scandir(directory) as entries:
-                found = [*entries]
+                found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             yield Found(directory, name, why_not=error.strerror or str(error))
             continue
         for entry in found:
-            below = os.path.join(name, entry.name)
+            below = f"{name}/{entry.name}" if name else entry.name
             if _is_folder(entry):
                 folders.append((entry.path, below))
             else:

@@ -51,10 +51,11 @@ CREATE TABLE findings (
 ) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 """
-# What is looked at now: a file, its name as it is shown, and which it is of all.
+# What is looked at now. `opened` is the path as it was named, null where it is absolute; as many
+# of its last characters are the name as it is shown as `named` says.
 SEEN: Final = """
 CREATE TEMP TABLE seen (
-    path BLOB PRIMARY KEY, opened BLOB, name BLOB, why_not TEXT, regular INTEGER,
+    path BLOB PRIMARY KEY, opened BLOB, named INTEGER, why_not TEXT, regular INTEGER,
     size INTEGER, changed_ns INTEGER, inode INTEGER
 ) WITHOUT ROWID
 """
@@ -63,7 +64,8 @@ FROM seen JOIN files USING (path) JOIN sessions s ON s.id = files.session
 WHERE s.outcome <> '{NO_JOURNAL}'
 """
 CHANGED: Final = """
-SELECT seen.* FROM seen LEFT JOIN files USING (path) WHERE files.size IS NULL
+SELECT ifnull(opened, path), named, why_not, regular, seen.size, seen.changed_ns, seen.inode
+FROM seen LEFT JOIN files USING (path) WHERE files.size IS NULL
 OR (files.size, files.changed_ns, files.inode) IS NOT (seen.size, seen.changed_ns, seen.inode)
 """
 TWICE: Final = f"""
@@ -106,11 +108,12 @@ class Index:
         Errors are those of `files_in`, and those of SQLite.
         """
         with _transaction(self._connection, "BEGIN"):
-            rows = map(_seen, files_in(places))
+            here = _here()
+            rows = (_seen(found, here) for found in files_in(places))
             marks = "?, ?, ?, ?, ?, ?, ?, ?"
             self._connection.executemany(f"INSERT OR IGNORE INTO seen VALUES ({marks})", rows)
         gone = self._gone_from(places)
-        new = [_found(*row) for _, *row in self._connection.execute(CHANGED)]
+        new = [_found(*row) for row in self._connection.execute(CHANGED)]
         looked = map(_look_at, watch(new, len(new), "reading"))
         while batch := [*islice(looked, BATCH)]:
             with _transaction(self._connection):
@@ -129,8 +132,10 @@ class Index:
 
     def entries(self, where: Where = ALL) -> list[Entry]:
         """Return the files that were looked at and are as asked."""
-        columns = f"seen.name, seen.opened, {', '.join(f's.{name}' for name in COLUMNS)}"
-        rows = self._connection.execute(_query(columns, where), where.values)
+        columns = ["ifnull(opened, path)", "named", *(f"s.{name}" for name in COLUMNS)]
+        rows = self._connection.execute(
+            f"SELECT {', '.join(columns)} {LISTED} AND ({where.condition})", where.values
+        )
         return [_entry(*row) for row in rows]
 
     def doubles(self) -> Doubles[Entry]:
@@ -314,32 +319,37 @@ def _has(path: Path, content: str) -> bool:
         return False
 
 
-def _query(columns: str, where: Where) -> str:
-    return f"SELECT {columns} {LISTED} AND ({where.condition})"
+def _seen(found: Found, here: bytes) -> tuple[Any, ...]:
+    opened, state = os.fsencode(found.path), found.state or (None, None, None)
+    path = opened if opened.startswith(b"/") else here + opened
+    as_named = None if path is opened else opened
+    told = (as_named, len(found.name), found.why_not, found.regular)
+    return path, *told, *state
 
 
-def _seen(found: Found) -> tuple[Any, ...]:
-    state = found.state or (None, None, None)
-    opened, name = os.fsencode(found.path), os.fsencode(found.name)
-    return _key(found.path), opened, name, found.why_not, found.regular, *state
-
-
-def _found(opened: bytes, name: bytes, why_not: str, regular: int, *state: int | None) -> Found:
+def _found(opened: bytes, named: int, why_not: str, regular: int, *state: int | None) -> Found:
     size, changed_ns, inode = state
     known = None
     if size is not None and changed_ns is not None and inode is not None:
         known = (size, changed_ns, inode)
-    return Found(os.fsdecode(opened), os.fsdecode(name), known, bool(regular), why_not)
+    path = os.fsdecode(opened)
+    return Found(path, path[-named:], known, bool(regular), why_not)
+
+
+def _here() -> bytes:
+    """Return what stands before a path that is not absolute."""
+    return os.path.join(os.getcwdb(), b"")
 
 
 def _key(path: str) -> bytes:
-    return os.fsencode(path if os.path.isabs(path) else os.path.join(os.getcwd(), path))
+    return os.path.join(_here(), os.fsencode(path))
 
 
-def _entry(name: bytes, opened: bytes, *values: Any) -> Entry:
+def _entry(opened: bytes, named: int, *values: Any) -> Entry:
+    path = os.fsdecode(opened)
     told = dict(zip(COLUMNS, values, strict=True))
     told["content"] = told["content"] or ""
-    return Entry(name=os.fsdecode(name), path=os.fsdecode(opened), **told)
+    return Entry(name=path[-named:], path=path, **told)
 
 
 def _is_like(value: str | None, pattern: str) -> bool:
