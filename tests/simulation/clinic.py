@@ -17,13 +17,7 @@ from tests.simulation.register import UNFINISHED, Noted, Register, noted_before
 from tests.simulation.run import Outcome, Run
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
-from tests.simulation.year import (
-    DISK_FULL,
-    RECORDED_BEFORE,
-    SITES,
-    Visit,
-    Year,
-)
+from tests.simulation.year import DISK_FULL, RECORDED_BEFORE, SITES, Visit, Year
 
 FULL_BYTES: Final = 196_608  # less than any test needs
 FINISH: Final = b'"what": "finish"'
@@ -49,18 +43,16 @@ class Clinic:
         self.disks: dict[str, Files] = {name: {} for name in SITES}
         self.moved: dict[str, Files] = {name: {} for name in SITES}
 
-    def live(self) -> Outcome:
+    def live(self) -> None:
         self._have_records_of_before()
         for visit in self.year.visits:
             self._receive(visit)
-        with tempfile.TemporaryDirectory() as place:
-            root = Path(place, "all")
-            self._merge(root)
-            merged = Merged(root)
-            self.register.check_list(merged.listed())
-            self.register.check_export(merged.exported())
-            self.register.check_people(merged.people())
-        return self.outcome
+
+    def check(self, merged: Merged) -> None:
+        """Check what is told of the year."""
+        self.register.check_list(merged.listed())
+        self.register.check_export(merged.exported())
+        self.register.check_people(merged.people())
 
     # A year
 
@@ -92,15 +84,16 @@ class Clinic:
 
     def _note(self, visit: Visit, run: Run, outcome: Outcome) -> None:
         """Note the sessions of a day, as those who were there know them."""
-        pages = run.world.ledger.pages
-        begun = [path for path in pages if path not in run.world.day.files and pages[path].header]
-        for path in of_kind({path: b"" for path in begun}, SESSION):
+        pages, world = run.world.ledger.pages, run.world
+        there = [path for path in world.day.files if path not in world.moved]
+        begun = [path for path in pages if path not in there and pages[path].header]
+        for path in of_kind(dict.fromkeys(begun, b""), SESSION):
             number = session_number(path)
             result = outcome.results.get(number)
             noted = Noted(
                 visit.device.name,
                 number,
-                run.world.seconds.whose(path) or "",
+                world.seconds.whose(path) or "",
                 visit.date.isoformat(),
                 visit.calibration,
                 str(result.outcome) if result else UNFINISHED,
@@ -120,7 +113,7 @@ class Clinic:
 
     # In the end
 
-    def _merge(self, root: Path) -> None:
+    def merge(self, root: Path) -> Merged:
         """Copy all into one tree; by accident one folder twice, and a journal while it grew."""
         for name, site in SITES.items():
             for place in (root / site, *([root / "copy"] if name == self.year.twice else ())):
@@ -135,6 +128,7 @@ class Clinic:
             size = chance.randrange(begun, ends)
             other = DATA / f"{SESSION}-000999{ENDING}"
             _write(root / "stick", {chance.choice((grown[-1], other)): content[:size]})
+        return Merged(root)
 
 
 def _write(directory: Path, files: Mapping[Path, bytes]) -> None:
@@ -144,4 +138,8 @@ def _write(directory: Path, files: Mapping[Path, bytes]) -> None:
 
 
 def live_through(year: Year) -> Outcome:
-    return Clinic(year).live()
+    clinic = Clinic(year)
+    clinic.live()
+    with tempfile.TemporaryDirectory() as place:
+        clinic.check(clinic.merge(Path(place, "all")))
+    return clinic.outcome

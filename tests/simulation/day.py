@@ -1,4 +1,4 @@
-"""The day on which a story begins: which device it is, with which board, records and calibration."""
+"""The day on which a story begins: of which device, with which board, records, calibration."""
 
 import datetime
 import json
@@ -13,6 +13,7 @@ from firmware_py.calibration.simulated import SERIAL
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING
 
 NEVER_SET: Final = datetime.date(1970, 1, 1)  # the date of a clock that has lost its time
+TODAY: Final = STARTED.date()
 ENDING: Final = ".journal"
 
 
@@ -24,7 +25,7 @@ class Day:
     `free_bytes`: how much room there is until the operator moves journals away.
     """
 
-    date: datetime.date = STARTED.date()  # by the clock of the device
+    date: datetime.date = TODAY  # by the clock of the device
     device: str = ""
     person: int = 0  # who comes
     serial: str = SERIAL  # of the board that belongs there
@@ -35,13 +36,14 @@ class Day:
 
     @property
     def jump(self) -> datetime.timedelta:
-        return self.date - STARTED.date()
+        return self.date - TODAY
 
     @property
     def known(self) -> dict[Path, dict[str, Any]]:
-        """Return the headers of all journals that are there."""
+        """Return the headers of all journals that were begun."""
         journals = [path for kind in (SESSION, TUNING) for path in of_kind(self.files, kind)]
-        return {path: json.loads(self.files[path].splitlines()[0]) for path in journals}
+        lines = {path: self.files[path].partition(b"\n") for path in journals}
+        return {path: json.loads(header) for path, (header, end, _) in lines.items() if end}
 
     def moved(self, paths: Mapping[Path, bytes], under_way: Path | None) -> list[Path]:
         """Return which files the operator moves: old journals, and what was cut off of each."""

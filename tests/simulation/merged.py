@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
@@ -26,6 +27,10 @@ class Merged:
         self._root, self._cache = root, root.with_name(f"{root.name}-cache")
         found = {path.parent for path in root.rglob(f"*{ENDING}")}
         self._directories = sorted(found)
+
+    def forget_index(self) -> None:
+        """Have everything read anew."""
+        shutil.rmtree(self._cache, ignore_errors=True)
 
     def listed(self) -> list[dict[str, Any]]:
         return [asdict(entry) for entry in self._entries()]
@@ -60,7 +65,8 @@ class Merged:
         return without_doubles(sessions, lambda each: each.about).kept
 
     def _run(self, *words: str | Path) -> str:
-        out, self._cache_there = io.StringIO(), self._cache.mkdir(exist_ok=True)
+        self._cache.mkdir(exist_ok=True)
+        out = io.StringIO()
         with (
             mock.patch.dict(os.environ, XDG_CACHE_HOME=str(self._cache)),
             redirect_stdout(out), redirect_stderr(io.StringIO()),

@@ -119,7 +119,9 @@ class Register:
         for identifier, sessions in people.items():
             were = [each for each in self.noted if each.identifier == identifier]
             told_of: list[Callable[[Noted], bool]] = [lambda each: each.clock_was_set]
-            told_of += [partial(Noted.is_of, device=device) for device in {key[0] for key in sessions}]
+            told_of += [
+                partial(Noted.is_of, device=device) for device in {key[0] for key in sessions}
+            ]
             for chosen in told_of:
                 wanted = [each.key for each in were if chosen(each)]
                 told = [key for key in sessions if key in wanted]

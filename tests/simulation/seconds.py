@@ -53,6 +53,10 @@ class Seconds:
         """Return for whom a session was begun."""
         return self._begun[path].identifier
 
+    def forget(self, path: Path) -> None:
+        """Take in that a journal is no more there: another session may have its name."""
+        self._begun.pop(path, None)
+
     # The device
 
     def end(self) -> None:

@@ -26,9 +26,7 @@ Parts = tuple[frozenset[int], frozenset[str]]  # numbers of troubles, and what b
 
 
 class Shrinkable(Protocol):
-    """What is drawn from a seed, and can be cut down: a story, or a year."""
-
-    seed: int
+    """What can be cut down: a story, or a year."""
 
     @property
     def troubles(self) -> Sequence[Any]: ...
@@ -171,9 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--seeds", type=int, default=2000, help="how many (default: 2000)")
     p.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
-    p.add_argument(
-        "--years", type=int, help=f"of a clinic (default: one for {SEEDS_A_YEAR} seeds)"
-    )
+    p.add_argument("--years", type=int, help=f"of a clinic (default: one for {SEEDS_A_YEAR} seeds)")
     p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     p.add_argument("--seed", type=int, help="one story instead")
     p.add_argument("--year", type=int, help="one year instead")

@@ -428,10 +428,12 @@ class World:
     def _make_room(self) -> None:
         """Empty the disk; where it was full, the operator moves journals away."""
         session = self.firmware.runner.session if self.firmware else None
+        under_way = session.journal.path if session else None
         if self.day.free_bytes is not None:
             there = {path: self.disk.durable(path) or b"" for path in self.disk.paths()}
-            for path in self.day.moved(there, session and session.journal.path):
+            for path in self.day.moved(there, under_way):
                 self.moved[path] = self.ledger.let_go(self.disk, path)
+                self.seconds.forget(path)
         self.disk.free = FREE_BYTES
 
     def heal(self) -> None:
