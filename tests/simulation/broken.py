@@ -345,4 +345,5 @@ def littering(parts: Parts) -> None:
     wrap(parts.runner, "begin", after=leave)
 
 
+roomy = having("data", require_room=lambda _: 1 << 30)
 nameless = having("data", device="")

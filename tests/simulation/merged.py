@@ -26,7 +26,7 @@ class Merged:
     def __init__(self, root: Path) -> None:
         self._root, self._cache = root, root.with_name(f"{root.name}-cache")
         found = {path.parent for path in root.rglob(f"*{ENDING}")}
-        self._directories = sorted(found)
+        self.directories = sorted(found)
 
     def forget_index(self) -> None:
         """Have everything read anew."""
@@ -47,14 +47,14 @@ class Merged:
 
     def exported(self) -> list[dict[str, Any]]:
         out = self._cache / "all.json"
-        self._run("export", *self._directories, "-o", out, "--force")
+        self._run("export", *self.directories, "-o", out, "--force")
         sessions: list[dict[str, Any]] = json.loads(out.read_text())["sessions"]
         return sessions
 
     def _entries(self) -> list[Entry]:
         """Return what is listed of all directories, by its place in the tree; each session once."""
         entries = []
-        for directory in self._directories:
+        for directory in self.directories:
             first, again = (self._run("sessions", directory, "--json") for _ in range(2))
             if first != again:
                 raise Violation(f"{directory}: the index tells {again}, and the journals {first}")

@@ -53,7 +53,7 @@ class Outcome:
     def __str__(self) -> str:
         ends = ", ".join(f"{number} {result.outcome}" for number, result in self.results.items())
         return (
-            f"sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
+            f"{self.sessions} sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
             f"{self.simulated_s:.1f} s; {dict(+self.met)}"
         )
 

@@ -1,5 +1,6 @@
 """A clinic's year: it is told as it was, and each promise rings when it is broken."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.sessions.earlier_formats import READERS
 from host_tools.commands.sessions import people
 from host_tools.commands.sessions.entry import Entry
+from tests.formats.next_format import ROOT, make_next, run_next
 from tests.simulation import broken
 from tests.simulation.clinic import Clinic, live_through
 from tests.simulation.merged import Merged
@@ -20,6 +22,7 @@ from tests.simulation.year import BEFORE, CLOCK_LOST, DISK_FULL, SITES, Year, dr
 
 # Few visits, at which all comes that may come in a year.
 SMALL: Final = draw_year(511, visits=6)
+LISTING: Final = "import sys; from host_tools.main import main; sys.exit(main(sys.argv[1:]))"
 # Those to the device whose disk fills alone.
 FILLED: Final = next(visit.device.name for visit in SMALL.visits if visit.luck == DISK_FULL)
 
@@ -52,6 +55,22 @@ def test_a_year_is_told_as_it_was(lived: Lived) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_so_are_other_years(seed: int) -> None:
     live_through(draw_year(seed))
+
+
+@pytest.mark.thorough
+def test_the_next_program_tells_it_as_it_was_recorded(lived: Lived, tmp_path: Path) -> None:
+    """Every journal of the year is of an earlier format for a program that is updated after it."""
+    place = make_next(tmp_path / "next")
+    for directory in lived.merged.directories:
+        words = ("sessions", directory, "--no-index", "--json")
+        today, later = (
+            json.loads(run_next(there, LISTING, *words).stdout)["sessions"]
+            for there in (ROOT, place)
+        )
+        assert all(each.pop("recorded_by") for each in later)
+        assert [{**each, "recorded_by": ""} for each in later] == [
+            {**each, "recorded_by": ""} for each in today
+        ]
 
 
 def test_years_have_all_that_a_year_may_have() -> None:
@@ -167,6 +186,12 @@ def test_the_alarm_rings_when_a_number_is_given_twice() -> None:
 def test_the_alarm_rings_when_files_are_left() -> None:
     with pytest.raises(Violation, match=r"left-0.* beside its journals"):
         Clinic(only(FILLED).only([0]), broken.spoilt(broken.littering)).live()
+
+
+def test_the_alarm_rings_when_a_test_is_begun_on_a_full_disk() -> None:
+    full = [n for n, visit in enumerate(SMALL.visits) if visit.luck == DISK_FULL]
+    with pytest.raises(Violation, match="were begun on a full disk"):
+        Clinic(SMALL.only(full), broken.spoilt(broken.roomy)).live()
 
 
 def test_the_alarm_rings_when_a_device_has_no_name(tmp_path: Path) -> None:

@@ -430,6 +430,9 @@ class World:
         session = self.firmware.runner.session if self.firmware else None
         under_way = session.journal.path if session else None
         if self.day.free_bytes is not None:
+            self.ledger.look(self.disk)
+            if begun := [path.name for path in self.ledger.pages if path not in self.day.files]:
+                raise Violation(f"{begun} were begun on a full disk")
             there = {path: self.disk.durable(path) or b"" for path in self.disk.paths()}
             for path in self.day.moved(there, under_way):
                 self.moved[path] = self.ledger.let_go(self.disk, path)
