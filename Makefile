@@ -29,6 +29,7 @@ CRASH_ARGS ?=
 AUDIT_ARGS ?= --strict
 ALL ?=
 SEEDS ?= 2000
+YEARS ?=
 FIRST ?= 0
 BONE ?=
 SBC_ARGS ?=
@@ -111,8 +112,8 @@ audit: set-up-created ## ask PyPI whether a locked version has a known hole
 aid: ## get openMHA, the hearing aid that gp-pta tune plays through; 420 MB, on Debian
 	device/hearing_aid/get_openmha.sh
 
-soak: set-up-test kernels ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST; by bone: BONE=1
-	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST) $(if $(BONE),--bone)
+soak: set-up-test kernels ## simulate whole devices to which anything happens; how many in SEEDS, YEARS of a clinic, from FIRST; by bone: BONE=1
+	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST) $(if $(YEARS),--years $(YEARS)) $(if $(BONE),--bone)
 
 sbc: set-up-test kernels ## see whether the posteriors are calibrated; options in SBC_ARGS
 	$(BIN)/python -m tests.inference.coverage $(SBC_ARGS)

@@ -6,6 +6,7 @@ as a journal.
 
 import errno
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -100,12 +101,18 @@ class DataDirectory:
         self.disk.close(self._lock)
 
     def journals(self, kind: str = SESSION) -> list[Path]:
-        """Return all journals of a kind, oldest first: regular files with the name of one.
+        """Return all journals of a kind, oldest first, as `newest_first` has them."""
+        return [*self.newest_first(kind)][::-1]
 
-        A `DataDirectoryError` if the directory cannot be read any more.
+    def newest_first(self, kind: str = SESSION) -> Iterator[Path]:
+        """Yield all journals of a kind, the newest first: regular files with the name of one.
+
+        Each is looked at when its turn has come: a year has thousands. A `DataDirectoryError` if
+        the directory cannot be read any more.
         """
-        named = (path for path in self._named_paths(kind) if JOURNAL_NAME.fullmatch(path.name))
-        return [path for path in named if self.disk.is_file(path)]
+        for path in reversed(self._named_paths(kind)):
+            if JOURNAL_NAME.fullmatch(path.name) and self.disk.is_file(path):
+                yield path
 
     def next_number(self, kind: str = SESSION) -> int:
         """Return the number of the next session of a kind: one above the highest in a name here.

@@ -50,7 +50,7 @@ def load_newest(data: DataDirectory, kind: type[First], clock: SteadyClock) -> N
     `DataDirectoryError` if the directory cannot be read any more.
     """
     wrong: list[str] = []
-    for path in reversed(data.journals(kind.KIND)):
+    for path in data.newest_first(kind.KIND):
         try:
             newest = _load_patiently(data, path, kind, clock)
             return replace(newest, wrong=[*wrong, *newest.wrong])

@@ -34,19 +34,19 @@ Refused = Callable[..., str]
 KINDS: Final = ("left-ear-s2", "both-ears-n3", "disturbed", "silent-ear")
 
 
-def write_journals(directory: Path, count: int) -> None:
+def write_journals(directory: Path, count: int, device: str = "") -> None:
     """Write sessions 1 to `count`: of another day, and of another person every fourth."""
     for number in range(1, count + 1):
         path = directory / f"session-{number:06d}.journal"
-        path.write_bytes(journal(KINDS[number % len(KINDS)], number))
+        path.write_bytes(journal(KINDS[number % len(KINDS)], number, device))
 
 
-def journal(kind: str, number: int) -> bytes:
-    """Return the journal of a golden session as if it had been session `number`."""
+def journal(kind: str, number: int, device: str = "") -> bytes:
+    """Return the journal of a golden session as if it had been session `number` of a device."""
     header, bodies = _parts(kind)
     day = f"{2016 + number % 10}-{1 + number % 12:02d}-{1 + number % 28:02d}"
     person = {"identifier": f"P-{number // 4}", "age_years": 20.0 + number % 60, "sex": "F"}
-    changes = {**on_day(header, day), "session": number, "person": person}
+    changes = {**on_day(header, day), "session": number, "person": person, "device": device}
     line, crc = encode_line(0, 0, changes, "")
     lines = [line]
     for body in bodies:

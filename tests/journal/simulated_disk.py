@@ -256,6 +256,19 @@ class SimulatedDisk(Disk):
         file = self._names.get(path)
         return None if file is None else file.without_lost()
 
+    def take_away(self, path: Path) -> bytes:
+        """Have somebody else move a file elsewhere; return what the disk was bound to keep of it.
+
+        This is not counted.
+        """
+        self.free += len(self._names.pop(path).current)
+        return self._durable_names.pop(path).durable
+
+    @property
+    def opened(self) -> int:
+        """Return how many files are open."""
+        return len(self._handles)
+
     def put(self, path: Path, content: bytes) -> None:
         """Make a file that is on the disk already; this is not counted."""
         file = _File(content, bytearray(content), len(content))

@@ -15,6 +15,7 @@ from firmware_py.firmware import FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent, Lost
+from firmware_py.platform.data_directory import LOCK_NAME
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.terms.events import Paused
@@ -310,3 +311,39 @@ def hurry(parts: Parts) -> None:
 
 def loosely_sealed(parts: Parts) -> None:
     have(parts.data, seal_key=LooseKey(parts.data.seal_key.secret))
+
+
+# --- what shows over a year
+
+
+def leaking(parts: Parts) -> None:
+    """Leave files open."""
+    disk, path = parts.data.disk, parts.data.path / LOCK_NAME
+    wrap(parts.firmware, "step", after=lambda: disk.open(path, writable=False))
+
+
+def rereading(parts: Parts) -> None:
+    """Look at many files at a start."""
+    disk, path = parts.data.disk, parts.data.path / LOCK_NAME
+
+    def look() -> None:
+        for _ in range(20):
+            disk.close(disk.open(path, writable=False))
+
+    wrap(parts.firmware, "_open_ports", after=look)
+
+
+def littering(parts: Parts) -> None:
+    """Leave files that nobody takes away."""
+    data = parts.data
+
+    def leave(*_: object) -> None:
+        for number in range(5):
+            data.disk.close(data.disk.create(data.path / f"left-{number}"))
+        data.disk.fsync_directory(data.path)
+
+    wrap(parts.runner, "begin", after=leave)
+
+
+roomy = having("data", require_room=lambda _: 1 << 30)
+nameless = having("data", device="")

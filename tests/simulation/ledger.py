@@ -19,6 +19,7 @@ from firmware_py.terms.calibration_states import SIMULATED
 from firmware_py.terms.outcomes import Why
 from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
+from tests.simulation.day import Day
 from tests.simulation.given import OUTSIDE, OUTSIDE_CONTENT
 from tests.simulation.violation import Violation
 
@@ -228,9 +229,11 @@ def _at(curve: dict[str, float], frequency_hz: float) -> float:
 class Ledger:
     """Looks at the disk from outside; `given`: key and calibration of each start."""
 
-    def __init__(self) -> None:
+    def __init__(self, day: Day) -> None:
         self.given: list[tuple[str, dict[str, Any] | None]] = []
-        self.pages: dict[Path, Page] = {}
+        self.pages: dict[Path, Page] = {
+            path: Page(day.files[path], header, complete=True) for path, header in day.known.items()
+        }
         self._for_meter_dbfs: dict[str, float] = {}  # the last calibration tone, by ear
 
     def compare(self, disk: SimulatedDisk) -> None:
@@ -240,6 +243,12 @@ class Ledger:
                 raise Violation(f"{path.name} has lost some of its {len(page.content)} bytes")
         if disk.content(OUTSIDE) != OUTSIDE_CONTENT:
             raise Violation("something was written through a link")
+
+    def let_go(self, disk: SimulatedDisk, path: Path) -> bytes:
+        """Have a file taken from the disk, and return what it held; it need not stay any more."""
+        self.look(disk)
+        self.pages.pop(path, None)
+        return disk.take_away(path)
 
     def look(self, disk: SimulatedDisk) -> None:
         """Take in what is on the disk now, up to a torn end, which the firmware mends."""

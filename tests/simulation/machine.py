@@ -20,12 +20,12 @@ class SimulatedClock(VirtualClock):
     `missed_us`: how much time that was; `jump`: how wrong date and time of day are.
     """
 
-    def __init__(self, waits: Waiting) -> None:
+    def __init__(self, waits: Waiting, jump: datetime.timedelta) -> None:
         super().__init__(1, waits)
         self.us = BEGAN_US
         self._asleep_since_us: int | None = None
         self.missed_us = 0
-        self.jump = datetime.timedelta()
+        self.jump = jump
 
     @property
     def seconds(self) -> float:

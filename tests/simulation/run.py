@@ -24,6 +24,7 @@ from firmware_py.terms.reasons import Code, Reason
 from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
+from tests.simulation.day import USUAL_DAY, Day
 from tests.simulation.given import DATA, check_seals
 from tests.simulation.story import CABLE, Story, Trouble
 from tests.simulation.troubles import befall
@@ -43,6 +44,7 @@ COUNTS: Final = ("dropped", "garbled", "delayed", "duplicated", "merged")  # in 
 class Outcome:
     # of all sessions that were finished, by number
     results: dict[int, SessionResult] = field(default_factory=dict)
+    sessions: int = 0  # that were finished
     lives: int = 0
     simulated_s: float = 0.0
     lines: int = 0
@@ -51,7 +53,7 @@ class Outcome:
     def __str__(self) -> str:
         ends = ", ".join(f"{number} {result.outcome}" for number, result in self.results.items())
         return (
-            f"sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
+            f"{self.sessions} sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
             f"{self.simulated_s:.1f} s; {dict(+self.met)}"
         )
 
@@ -65,10 +67,11 @@ class Run:
     def __init__(
         self, story: Story, firmware: type[WatchedFirmware] = WatchedFirmware,
         board: type[WatchedBoard] = WatchedBoard, disk: type[SimulatedDisk] = SimulatedDisk,
+        day: Day = USUAL_DAY,
     ) -> None:  # fmt: skip
         self.story = story
         self.outcome = Outcome()
-        self.world = World(story, board, disk)
+        self.world = World(story, board, disk, day)
         self._firmware_type = firmware
         self._nonces = (f"{number:08x}" for number in itertools.count(1))
         self.world.operator.has_seen_enough = self._has_proven_itself
@@ -132,7 +135,7 @@ class Run:
         """Run the firmware as its process does; return exit code and words, -1 without power."""
         world = self.world
         try:
-            data = DataDirectory(DATA, world.seal_key, world.disk)
+            data = DataDirectory(DATA, world.seal_key, world.disk, world.day.device)
             world.firmware = self._firmware_type(
                 world.configuration(), Ports(world.tones, world.console, world.aids), data,
                 world.clock,
@@ -175,8 +178,8 @@ class Run:
 
     def _judge(self) -> None:
         world, outcome = self.world, self.outcome
-        for path in world.disk.paths():
-            if path.suffix == ".journal" and (page := world.ledger.pages.get(path)) and page.header:
+        for path, page in world.ledger.pages.items():
+            if page.header and page.content != world.day.files.get(path):
                 check_seals(path.name, page.content)
                 if path.name.startswith(SESSION):
                     self._judge_journal(path)
@@ -205,6 +208,7 @@ class Run:
         if state.result is None or state.result != state.test.result():
             raise Violation(f"{path.name} has another result than it replays")
         self.outcome.results[session_number(path)] = state.result
+        self.outcome.sessions += 1
 
 
 def _collections(thing: object, where: str, seen: set[int]) -> Iterator[tuple[str, int]]:

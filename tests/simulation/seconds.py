@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.virtual_clock import S
+from firmware_py.platform.data_directory import SESSION
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.settings import Settings
+from tests.simulation.day import Day
 from tests.simulation.violation import Violation
 
 RESUME_WITHIN_S: Final = 15.0  # as the devices here are configured
@@ -28,19 +30,32 @@ class Begun:
 class Seconds:
     """Knows who sits there, and judges what is said, recorded and played."""
 
-    def __init__(self, now_us: Callable[[], int]) -> None:
+    def __init__(self, now_us: Callable[[], int], day: Day) -> None:
         self._now_us = now_us
-        self.person = 0  # who sits there
+        self.person = day.person  # who sits there
         self.named: str | None = None  # with the newest SESS:STAR
         self._life = 0
-        self._ended_us: int | None = None  # the life before
+        # the life before; that of another day was long ago
+        self._ended_us = now_us() - 2 * AWAY_US_MIN if day.known else None
         self._asks = False  # a session of an earlier life needs the operator's word
-        self._begun: dict[Path, Begun] = {}
+        self._begun = {
+            path: Begun(self._life, header["person"]["identifier"])
+            for path, header in day.known.items()
+            if path.name.startswith(SESSION)
+        }
         self._typed_settings = True  # since the operator came
 
     @property
     def identifier(self) -> str:
         return f"P-{self.person}"
+
+    def whose(self, path: Path) -> str | None:
+        """Return for whom a session was begun."""
+        return self._begun[path].identifier
+
+    def forget(self, path: Path) -> None:
+        """Take in that a journal is no more there: another session may have its name."""
+        self._begun.pop(path, None)
 
     # The device
 

@@ -7,46 +7,73 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Final
+from typing import Any, Final, NamedTuple, Protocol, Self
 
+from tests.simulation.clinic import live_through
 from tests.simulation.run import Outcome, check
-from tests.simulation.story import CABLE, Story, draw
+from tests.simulation.story import CABLE, draw
 from tests.simulation.violation import Violation
+from tests.simulation.year import draw_year
 
 SEEDS_AT_ONCE: Final = 10  # for a process
 SEEDS_A_LINE: Final = 500
+SEEDS_A_YEAR: Final = 100  # of devices; a year takes as long as some twenty of them
 FAILURES_MAX: Final = 5  # more of them teach nothing
 
 Parts = tuple[frozenset[int], frozenset[str]]  # numbers of troubles, and what befalls a line
 
 
-def story_of(seed: int, *, bone: bool) -> Story:
-    return draw(seed).by_bone() if bone else draw(seed)
+class Shrinkable(Protocol):
+    """What can be cut down: a story, or a year."""
+
+    @property
+    def troubles(self) -> Sequence[Any]: ...
+
+    def kinds(self) -> list[str]: ...
+
+    def only(self, numbers: Collection[int], cable: Collection[str]) -> Self: ...
 
 
-def outcome_of(seed: int, *, bone: bool) -> tuple[int, Outcome | str]:
+class Kind(NamedTuple):
+    """What is lived through: by which option one is seen again, drawn how, and lived how."""
+
+    option: str
+    draw: Callable[[int], Any]
+    live: Callable[[Any], Outcome]
+    shrink_runs_max: int
+
+
+DEVICE, BONE, YEAR = "device", "bone", "year"
+KINDS: Final = {
+    DEVICE: Kind("--seed {}", draw, check, 200),
+    BONE: Kind("--bone --seed {}", lambda seed: draw(seed).by_bone(), check, 200),
+    YEAR: Kind("--year {}", draw_year, live_through, 40),
+}
+Work = tuple[str, int]  # kind and seed
+
+
+def outcome_of(work: Work) -> tuple[Work, Outcome | str]:
+    kind, seed = KINDS[work[0]], work[1]
     try:
-        return seed, check(story_of(seed, bone=bone))
+        return work, kind.live(kind.draw(seed))
     except Violation as violation:
-        return seed, str(violation)
+        return work, str(violation)
 
 
-def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
-    """Live through all these stories, or until ^C; return how many failed."""
+def soak(work: Iterable[Work], workers: int) -> int:
+    """Live through all of this, or until ^C; return how many failed."""
     began_s, total, met, failures = time.monotonic(), Counter[str](), Counter[str](), 0
     with (
         multiprocessing.get_context("spawn").Pool(workers, _leave_control_c) as pool,
         suppress(KeyboardInterrupt),
     ):
-        for seed, outcome in pool.imap_unordered(
-            partial(outcome_of, bone=bone), seeds, SEEDS_AT_ONCE
-        ):
+        for (name, seed), outcome in pool.imap_unordered(outcome_of, work, SEEDS_AT_ONCE):
             if isinstance(outcome, Outcome):
                 total["seeds"] += 1
-                total["sessions"] += len(outcome.results)
+                total["years"] += name == YEAR
+                total["sessions"] += outcome.sessions
                 total["starts"] += outcome.lives
                 total["lines"] += outcome.lines
                 total["seconds"] += round(outcome.simulated_s)
@@ -55,12 +82,13 @@ def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
                     print(f"{total['seeds']} seeds, {failures} failed", flush=True)
                 continue
             failures += 1
-            report(story_of(seed, bone=bone), outcome, bone=bone)
+            report(KINDS[name], seed, outcome)
             if failures >= FAILURES_MAX:
                 break
     took_s = time.monotonic() - began_s
     print(
-        f"{total['seeds']} seeds lived through, {failures} failed; {total['sessions']} sessions, "
+        f"{total['seeds']} seeds lived through, of these {total['years']} of a clinic's year, "
+        f"{failures} failed; {total['sessions']} sessions, "
         f"{total['starts']} starts of the firmware, {total['lines']} lines typed; "
         f"{total['seconds'] / 3600.0:.1f} h in {took_s:.0f} s on {workers} processors"
     )
@@ -68,7 +96,7 @@ def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
     return failures
 
 
-def shrunk(story: Story, fails: Callable[[Story], bool], runs_max: int = 200) -> Parts:
+def shrunk(story: Shrinkable, fails: Callable[[Any], bool], runs_max: int = 200) -> Parts:
     """Return what has to be kept of a story, so that it still fails.
 
     Kind by kind at first, then one by one, until nothing more can be left out.
@@ -81,12 +109,14 @@ def shrunk(story: Story, fails: Callable[[Story], bool], runs_max: int = 200) ->
             if fails(story.only(*fewer)):
                 kept = fewer
                 break
+            if runs >= runs_max:
+                break
         else:
             break
     return kept
 
 
-def _fewer(story: Story, kept: Parts) -> Iterator[Parts]:
+def _fewer(story: Shrinkable, kept: Parts) -> Iterator[Parts]:
     numbers, cable = kept
     for kind in dict.fromkeys(story.troubles[number].kind for number in sorted(numbers)):
         yield frozenset(n for n in numbers if story.troubles[n].kind != kind), cable
@@ -101,31 +131,33 @@ def _leave_control_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def report(story: Story, why: str, *, bone: bool) -> None:
+def report(kind: Kind, seed: int, why: str) -> None:
     """Say what failed, in as short a story as fails as well, and how to see it again."""
 
-    def fails(shorter: Story) -> bool:
+    def fails(shorter: Any) -> bool:
         try:
-            check(shorter)
+            kind.live(shorter)
         except Violation:
             return True
         return False
 
-    print(f"seed {story.seed} FAILED: {why}", flush=True)
-    kept = shrunk(story, fails)
+    story = kind.draw(seed)
+    print(f"seed {seed} FAILED: {why}", flush=True)
+    kept = shrunk(story, fails, kind.shrink_runs_max)
     print(story.only(*kept))
-    print(f"again: {command(story.seed, kept)}{' --bone' * bone}\n", flush=True)
+    print(f"again: {command(kind, seed, kept)}\n", flush=True)
 
 
-def command(seed: int, kept: Parts) -> str:
+def command(kind: Kind, seed: int, kept: Parts) -> str:
     numbers, cable = ",".join(map(str, sorted(kept[0]))), ",".join(sorted(kept[1]))
-    return f"python -m tests.simulation.soak --seed {seed} --troubles '{numbers}' --cable '{cable}'"
+    what = kind.option.format(seed)
+    return f"python -m tests.simulation.soak {what} --troubles '{numbers}' --cable '{cable}'"
 
 
-def once(story: Story) -> int:
+def once(kind: Kind, story: Any) -> int:
     print(story)
     try:
-        outcome = check(story)
+        outcome = kind.live(story)
     except Violation as violation:
         print(f"FAILED: {violation}")
         return 1
@@ -137,18 +169,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--seeds", type=int, default=2000, help="how many (default: 2000)")
     p.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
+    p.add_argument("--years", type=int, help=f"of a clinic (default: one for {SEEDS_A_YEAR} seeds)")
     p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     p.add_argument("--seed", type=int, help="one story instead")
-    p.add_argument("--troubles", metavar="N,...", help="only these of its troubles")
+    p.add_argument("--year", type=int, help="one year instead")
+    p.add_argument("--troubles", metavar="N,...", help="only these of its troubles, or visits")
     p.add_argument("--cable", metavar="NAME,...", help=f"only these of {', '.join(CABLE)}")
     p.add_argument("--bone", action="store_true", help="every story with a test by bone")
     a = p.parse_args(argv)
-    if a.seed is None:
-        return int(soak(range(a.first, a.first + a.seeds), a.workers, bone=a.bone) > 0)
-    story = story_of(a.seed, bone=a.bone)
+    name = BONE if a.bone else DEVICE
+    if a.seed is None and a.year is None:
+        years = a.seeds // SEEDS_A_YEAR if a.years is None else a.years
+        work = [(YEAR, seed) for seed in range(a.first, a.first + years)]
+        work += [(name, seed) for seed in range(a.first, a.first + a.seeds)]
+        return int(soak(work, a.workers) > 0)
+    name, seed = (name, a.seed) if a.year is None else (YEAR, a.year)
+    story = KINDS[name].draw(seed)
     numbers = range(len(story.troubles)) if a.troubles is None else _split(a.troubles)
     cable = CABLE if a.cable is None else _split(a.cable)
-    return once(story.only({int(number) for number in numbers}, cable))
+    return once(KINDS[name], story.only({int(number) for number in numbers}, cable))
 
 
 def _split(text: str) -> list[str]:

@@ -144,6 +144,10 @@ SHORT: Final[dict[str, Any]] = {
     "ears": "left", "tones_min": 1, "tones_max": 20, "pulses": 1, "pulse_on_ms": 260,
     "pause_ms_min": 500, "pause_ms_max": 600, "response_window_ms": 1000,
 }  # fmt: skip
+# A test that is soon over, where it is not what is tried.
+NARROW: Final = {
+    "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0, "stop_half_width_db": 40.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

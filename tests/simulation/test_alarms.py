@@ -133,6 +133,8 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "another operator finds the settings of the last": (SUCCEEDED, broken.keeping),
     "is of P-9, and was begun for P-0": (QUIET, broken.mistaking),
     "is sent to the aid with fit": (TUNED, broken.confusing),
+    "files are open": (QUIET, broken.leaking),
+    "files were opened at a start": (QUIET, broken.rereading),
 }
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "and is in no journal": (QUIET, {"disk": LyingDisk}),

@@ -10,19 +10,25 @@ import pytest
 from tests.budget import quick
 from tests.simulation.given import ON_FILE
 from tests.simulation.run import Run, check
-from tests.simulation.soak import command, main, shrunk
+from tests.simulation.soak import DEVICE, command, main, shrunk
+from tests.simulation.soak import KINDS as KINDS_OF_WORK
 from tests.simulation.stories import ONCE_BAD, QUIET
-from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, VIBRATORS, Story, Trouble, draw
+from tests.simulation.story import (
+    CABLE,
+    CALIBRATIONS,
+    KINDS,
+    NARROW,
+    VIBRATORS,
+    Story,
+    Trouble,
+    draw,
+)
 
 SEEDS: Final = 24  # `make soak` lives through thousands
 EVERY_DAY: Final = (1, 2, 5, 7, 14)  # the others are lived through by `make test-all`
 TWICE: Final = 31
 LONG_S: Final = 30.0
 SAFE_S: Final = 40.0
-# A test that is soon over, where it is not what is tried.
-NARROW: Final = {
-    "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0, "stop_half_width_db": 40.0,
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", quick(range(SEEDS), *EVERY_DAY))
@@ -91,7 +97,7 @@ def test_a_failure_is_cut_down_to_what_it_needs() -> None:
 
 
 def test_a_story_can_be_told_again(capsys: pytest.CaptureFixture[str]) -> None:
-    again = command(3, (frozenset({0}), frozenset({"drop"})))
+    again = command(KINDS_OF_WORK[DEVICE], 3, (frozenset({0}), frozenset({"drop"})))
     assert again == "python -m tests.simulation.soak --seed 3 --troubles '0' --cable 'drop'"
     assert main(["--seed", "3", "--troubles", "0", "--cable", "drop"]) == 0
     told = capsys.readouterr().out

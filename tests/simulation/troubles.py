@@ -10,7 +10,6 @@ from typing import Final
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
 from device.simulator.virtual_clock import S, microseconds
-from firmware_py.calibration.simulated import SERIAL
 from firmware_py.platform.data_directory import SESSION, TRIAL_NAME, TUNING, session_number
 from firmware_py.platform.room_on_disk import TO_END_BYTES
 from tests.firmware.whole_sessions import ANSWERS_EVERYTHING, ASLEEP, AWAKE
@@ -62,8 +61,9 @@ class Troubles:
         self._world.boot_board()
 
     def board_swapped(self) -> None:
-        own_is_here = self._world.serial == SERIAL
-        self._world.serial = f"{self._number:016x}" if own_is_here else SERIAL
+        own = self._world.day.serial
+        other = f"{self._number:016x}"
+        self._world.serial = other if self._world.serial == own else own
         self._world.boot_board()
 
     def board_without_noise(self) -> None:

@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -12,6 +14,7 @@ from firmware_py.presenting.presenter import FINISHED, PAUSED, READY
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession
 from firmware_py.tuning.tuner import Tuner
+from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.story import MISFITS
 from tests.simulation.violation import Violation
 from tests.simulation.watched_board import WatchedBoard
@@ -28,6 +31,8 @@ WIRE_FAILS: Final = frozenset(MISFITS) | {
     "tone port renamed", "tone port leads elsewhere", "tone port takes nothing", "disk slow",
     "asleep with its clock", "not scheduled", "power cut of all",
 }  # fmt: skip
+OPEN_MAX: Final = 3
+OPENED_AT_START_MAX: Final = 8
 UNTRUE: Final = ("its clock", "has no ", "does not allow")
 
 # What is reported when a test is paused without the operator.
@@ -44,6 +49,7 @@ class Surroundings(Protocol):
     reported: list[str]
     operator: Any
     clock: Any
+    disk: SimulatedDisk
     story: Any
 
 
@@ -59,6 +65,10 @@ class WatchedFirmware(Firmware):
     @property
     def tuner(self) -> Tuner | None:
         return next((each for each in self._drivers if isinstance(each, Tuner)), None)
+
+    def _start(self) -> list[str]:
+        with self.watch.starting():
+            return super()._start()
 
     def step(self) -> None:
         super().step()
@@ -83,8 +93,20 @@ class Watch:
         self._lasted_us, self._looked_us = 0, around.clock.us
         self._was: tuple[Path, str] | None = None
 
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Check that as much is read at a start, however many journals there are."""
+        disk = self._around.disk
+        before = disk.calls.count("open")
+        yield
+        opened = disk.calls.count("open") - before
+        if opened > OPENED_AT_START_MAX:
+            raise Violation(f"{opened} files were opened at a start")
+
     def look(self, session: HearingSession | None, *, answered: bool) -> None:
         """Check the state of the test under way: how long it lasts, and why it is paused."""
+        if self._around.disk.opened > OPEN_MAX:
+            raise Violation(f"{self._around.disk.opened} files are open")
         now_us = self._around.clock.us
         here = None if session is None else (session.journal.path, session.test.state)
         number = 0 if session is None else session.test.number

@@ -17,13 +17,14 @@ from device.simulator.room_around import QUIET, RoomAround
 from device.simulator.rooms import room_named
 from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
+from firmware_py.calibration.simulated import BOARD_NAME
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.sessions.session import HearingSession
 from tests.firmware.whole_sessions import AWAKE, Moody
 from tests.journal.simulated_disk import FREE_BYTES, PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
+from tests.simulation.day import USUAL_DAY, Day
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
@@ -64,24 +65,27 @@ class World:
 
     def __init__(
         self, story: Story, board: type[WatchedBoard] = WatchedBoard,
-        disk: type[SimulatedDisk] = SimulatedDisk,
+        disk: type[SimulatedDisk] = SimulatedDisk, day: Day = USUAL_DAY,
     ) -> None:  # fmt: skip
-        self.story = story
+        self.story, self.day = story, day
         self.firmware: WatchedFirmware | None = None
         self.healthy = self.was_slow = False
         self.excused_until_us: float = math.inf
-        self.clock = SimulatedClock(self)
+        self.clock = SimulatedClock(self, day.jump)
         self.disk: SimulatedDisk = disk(meanwhile=self._while_writing)
-        self.disk.put(OUTSIDE, OUTSIDE_CONTENT)
-        self.ledger = Ledger()
+        for path, content in {OUTSIDE: OUTSIDE_CONTENT, **day.files}.items():
+            self.disk.put(path, content)
+        self.disk.free = FREE_BYTES if day.free_bytes is None else day.free_bytes
+        self.moved: dict[Path, bytes] = {}  # to make room
+        self.ledger = Ledger(day)
         self.loss = (PowerLoss.KEPT, 0)
         self.counts: list[FaultCounts] = []  # of every cable there was
         self.seal_key = SEAL_KEYS[0] if story.sealed else None
-        self.on_file = ON_FILE[story.calibration]
+        self.on_file = day.on_file or ON_FILE[story.calibration]
         self.started_with = NO_CALIBRATION
         self.manager = Manager()
         self.lock = Lock(DISK_FAILS.isdisjoint(story.kinds())) if story.pin else None
-        self.seconds = Seconds(lambda: self.clock.us)
+        self.seconds = Seconds(lambda: self.clock.us, day)
         self.operator = Operator(
             random.Random(f"operator {story.seed}"), story.settings, story.talkative,
             self._take_typed, self.lock, self.seconds,
@@ -99,7 +103,7 @@ class World:
             self.aid = WatchedAid(0, self.seconds.identifier)
         self.rates = story.rates
         self.hung_until_us = self.slow_until_us = self.slow_us = 0
-        self.serial, self.has_noise = SERIAL, True
+        self.serial, self.has_noise = day.serial, True
         self._board_type = board
         self.jumped_unseen = False
         self._boots = 0
@@ -114,7 +118,7 @@ class World:
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
         someone = self._person(**story.listener)
         self.listener = Moody(someone, hears_bone="head" in story.listener)
-        self._truth = ON_FILE[story.calibration].calibration
+        self._truth = self.on_file.calibration
         room = room_named(story.room, story.seed) if story.room else None
         self._room = RoomAround(room, MicrophoneKind()) if room else QUIET
         self.boot_board()
@@ -421,11 +425,25 @@ class World:
             moment_us = 5 * S if shows_late else S
             self.excused_until_us = self.clock.us + moment_us
 
+    def _make_room(self) -> None:
+        """Empty the disk; where it was full, the operator moves journals away."""
+        session = self.firmware.runner.session if self.firmware else None
+        under_way = session.journal.path if session else None
+        if self.day.free_bytes is not None:
+            self.ledger.look(self.disk)
+            if begun := [path.name for path in self.ledger.pages if path not in self.day.files]:
+                raise Violation(f"{begun} were begun on a full disk")
+            there = {path: self.disk.durable(path) or b"" for path in self.disk.paths()}
+            for path in self.day.moved(there, under_way):
+                self.moved[path] = self.ledger.let_go(self.disk, path)
+                self.seconds.forget(path)
+        self.disk.free = FREE_BYTES
+
     def heal(self) -> None:
         self.healthy = True
         self.excuse()
         self.disk.heal()
-        self.disk.free = FREE_BYTES
+        self._make_room()
         self.rates = FaultRates()
         self.hung_until_us = self.slow_until_us = 0
         for line in self._lines:
@@ -434,8 +452,8 @@ class World:
         self.listener.mood = AWAKE
         self.board.hurry()
         self.board.mend()
-        if self.board.serial == SERIAL:
+        if self.board.serial == self.day.serial:
             self.plug_in_cable()
         else:  # a test that waits for it may go on
-            self.serial = SERIAL
+            self.serial = self.day.serial
             self.boot_board()
