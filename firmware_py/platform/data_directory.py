@@ -1,5 +1,8 @@
 """The directory of the journals: their names, and a lock for the one firmware that writes them.
 
+The file of the lock has the last numbers that were used, so that no session gets the number of
+another one that was moved away.
+
 Other programs may have put anything there. So no link is followed, and only a regular file counts
 as a journal.
 """
@@ -7,11 +10,12 @@ as a journal.
 import errno
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, SealKey
-from firmware_py.journal.disk import open_or_create, write_whole
+from firmware_py.journal.disk import open_or_create, write_all, write_whole
 from firmware_py.platform.room_on_disk import no_room
 from firmware_py.terms.reasons import Code, Reason, Reasons, reason
 from firmware_py.terms.words import say
@@ -25,6 +29,9 @@ JOURNAL_NAME: Final = re.compile(
 # What has the name of a journal, or of anything that is kept beside one.
 TAKEN_NAME: Final = re.compile(rf"{JOURNAL_NAME.pattern}(?:\..*)?", re.ASCII | re.DOTALL)
 LOCK_NAME: Final = "firmware.lock"
+LOCK_BYTES_MAX: Final = 4096  # then it is begun anew
+# The last numbers of sessions and tunings, a line each time that one begins; the last line counts.
+LAST_NUMBERS: Final = re.compile(rb"session (\d{1,9}) tuning (\d{1,9})\n")
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
 
@@ -96,6 +103,7 @@ class DataDirectory:
             raise DataDirectoryInUseError(
                 f"data directory {str(path)!r} is in use by another firmware"
             ) from None
+        self._used = self._remembered()
 
     def close(self) -> None:
         self.disk.close(self._lock)
@@ -115,19 +123,45 @@ class DataDirectory:
                 yield path
 
     def next_number(self, kind: str = SESSION) -> int:
-        """Return the number of the next session of a kind: one above the highest in a name here.
+        """Return the number of the next session of a kind: one above all that were used here.
 
-        A cut that was saved of a journal has its number, too. Errors as of `journals`, or if no
-        number is left.
+        That is the highest in a name, and a cut that was saved of a journal has its number, too; or
+        the one that `remember` was told. Errors as of `journals`, or if no number is left.
         """
         named = self._named_paths(kind)
-        number = _number_in(named[-1]) + 1 if named else 1
-        if number > SESSION_NUMBER_MAX:
+        last, where = self._used[kind], LOCK_NAME
+        if named and _number_in(named[-1]) >= last:
+            last, where = _number_in(named[-1]), named[-1].name
+        if last >= SESSION_NUMBER_MAX:
             raise DataDirectoryError(
-                f"data directory {str(self.path)!r} has {named[-1].name!r}, the last there can be; "
-                "move it away"
+                f"data directory {str(self.path)!r} has number {last} in {where!r}, the last there "
+                "can be; move it away"
             )
-        return number
+        return last + 1
+
+    def remember(self, number: int, kind: str = SESSION) -> None:
+        """Keep a number that is used, whatever becomes of its journal.
+
+        Where the disk refuses it, the journal's own name still tells it.
+        """
+        self._used[kind] = number
+        line = " ".join(f"{kind} {number}" for kind, number in self._used.items())
+        with suppress(OSError):
+            if self.disk.has_other_names(self.path / LOCK_NAME):
+                return  # it would change elsewhere, too
+            if self.disk.size(self._lock) > LOCK_BYTES_MAX:
+                self.disk.truncate(self._lock, 0)
+            write_all(self.disk, self._lock, f"{line}\n".encode())
+            self.disk.fsync(self._lock)
+
+    def _remembered(self) -> dict[str, int]:
+        try:
+            lines = self.disk.read(self._lock, 0, 2 * LOCK_BYTES_MAX).splitlines(keepends=True)
+        except OSError:
+            lines = []
+        found = next(filter(None, map(LAST_NUMBERS.fullmatch, reversed(lines))), None)
+        numbers = map(int, found.groups()) if found else (0, 0)
+        return dict(zip((SESSION, TUNING), numbers, strict=True))
 
     def _named_paths(self, kind: str) -> list[Path]:
         """Return all paths with the name of a journal in it, files or not, by their numbers."""

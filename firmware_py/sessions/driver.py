@@ -115,6 +115,7 @@ class Driver(Generic[First, Test]):
         data, kind = self._data, header.KIND
         path = data.journal_path(header.session, kind)
         self._adopt(Session.begin(path, header, self._clock, data.seal_key, disk=data.disk))
+        data.remember(header.session, kind)
         self._tell(kind, {kind: header.session, "journal": path.name, **about})
         self._start(self._client.last_event)
 
