@@ -4,12 +4,15 @@ A copy may have another name, and lie in a directory that was copied from one de
 is found by what is in it.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from firmware_py.journal import JOURNAL_BYTES_MAX
 from firmware_py.platform.data_directory import session_number
+from firmware_py.platform.named_file import open_named
 
 T = TypeVar("T")
 
@@ -24,6 +27,7 @@ class About:
     session: int | None
     started: str
     finished: bool
+    path: str = ""  # of its journal; "": it is in a document
 
     @property
     def beginning(self) -> tuple[str, int | None, str]:
@@ -43,7 +47,11 @@ class Doubles(Generic[T]):
 
 
 def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubles[T]:
-    """Leave out what is there twice: a finished one counts, then one with its own name."""
+    """Leave out what is there twice: a finished one counts, the longer one, one with its own name.
+
+    A journal only grows. So of one session a file that another one begins with was copied before
+    that one was whole.
+    """
     told = Doubles[T]()
     kept: list[int] = []
     by_content: dict[str, About] = {}
@@ -58,7 +66,7 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
         if twin is not None:
             told.left_out.append((sessions[place], f"{session.name} is a copy of {twin.name}"))
             continue
-        if same is not None and not session.finished:
+        if same is not None and (not session.finished or _begins_with(same, session)):
             words = f"{session.name} is {same.name} before it was finished"
             told.left_out.append((sessions[place], words))
             continue
@@ -85,5 +93,25 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
     return told
 
 
-def _last(session: About) -> tuple[bool, bool]:
-    return not session.finished, session_number(Path(session.name)) != session.session
+def _last(session: About) -> tuple[bool, int, bool]:
+    own_name = session_number(Path(session.name)) == session.session
+    return not session.finished, -_size(session), not own_name
+
+
+def _size(session: About) -> int:
+    try:
+        return os.path.getsize(session.path) if session.path else 0
+    except OSError:
+        return 0
+
+
+def _begins_with(whole: About, part: About) -> bool:
+    """Return whether a journal begins with all of another one."""
+    if not (whole.path and part.path):
+        return False
+    try:
+        with open_named(Path(whole.path)) as longer, open_named(Path(part.path)) as shorter:
+            content = shorter.read(JOURNAL_BYTES_MAX)
+            return longer.read(len(content)) == content
+    except OSError:
+        return False

@@ -74,7 +74,7 @@ class Entry:
     def about(self) -> About:
         finished = self.outcome != UNFINISHED
         known = (self.content, self.device, self.session, self.started)
-        return About(self.name, *known, finished)
+        return About(self.name, *known, finished, self.path)
 
     @property
     def verdicts(self) -> dict[str, str]:

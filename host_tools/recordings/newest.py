@@ -58,12 +58,17 @@ def journal_or_newest(named: Path | None) -> Path:
 def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[Path]:
     """Return the journals that were named, those in directories and their folders, or the newest.
 
-    `tunings`: those of directories, too. A directory without any is a `HostError`; a folder in it
-    that cannot be read is named.
+    `tunings`: those of directories, too. A directory without any is named, and a `HostError` if
+    there are no others; so is a folder that cannot be read named.
     """
     if not named:
         return [journal_or_newest(None)]
-    return [journal for path in named for journal in _journals_of(path, tunings)]
+    found = {path: _journals_of(path, tunings) for path in named}
+    empty = [f"no journals in {str(path)!r}" for path, journals in found.items() if not journals]
+    if len(empty) == len(found):
+        raise HostError("; ".join(empty))
+    say_aside(*empty)
+    return [journal for path in named for journal in found[path]]
 
 
 def _journals_of(path: Path, tunings: bool) -> list[Path]:
@@ -73,8 +78,6 @@ def _journals_of(path: Path, tunings: bool) -> list[Path]:
     for folder in (each for each in found if each.why_not):
         say_aside(f"left out: {folder.path!r} cannot be read: {folder.why_not}")
     journals = sorted((each for each in found if not each.why_not), key=lambda e: by_number(e.name))
-    if not journals:
-        raise HostError(f"no journals in {str(path)!r}")
     return [Path(each.path) for each in journals]
 
 

@@ -18,6 +18,7 @@ from firmware_py.journal import (
 )
 from firmware_py.platform.data_directory import (
     SESSION_NUMBER_MAX,
+    TUNING,
     DataDirectory,
     DataDirectoryError,
     NoRoomError,
@@ -53,6 +54,54 @@ def test_journals_are_in_the_order_of_their_numbers(data: DataDirectory) -> None
         (data.path / name).touch()
     assert data.journals() == [data.journal_path(n) for n in (7, 999_999, 1_000_000)]
     assert data.next_number() == 1_000_001
+
+
+def test_numbers_go_on_when_all_journals_are_moved_away(data: DataDirectory) -> None:
+    for number in (1, 2):
+        data.journal_path(number).touch()
+        data.remember(number)
+    data.remember(5, TUNING)
+    for path in data.path.glob("*.journal"):
+        path.unlink()
+    assert (data.next_number(), data.next_number(TUNING)) == (3, 6)
+    data.close()
+    again = DataDirectory(data.path)
+    assert (again.next_number(), again.next_number(TUNING)) == (3, 6)
+    again.journal_path(9).touch()  # by somebody else
+    assert again.next_number() == 10
+    again.close()
+    with (data.path / "firmware.lock").open("ab") as file:
+        file.write(b"session 99 tun")  # the power went
+    last = DataDirectory(data.path)
+    assert last.next_number(TUNING) == 6
+    last.close()
+
+
+def test_the_last_numbers_take_no_more_room_with_the_years(data: DataDirectory) -> None:
+    for number in range(1, 500):
+        data.remember(number)
+    assert (data.path / "firmware.lock").stat().st_size < 4200
+    data.close()
+    again = DataDirectory(data.path)
+    assert again.next_number() == 500
+    again.close()
+
+
+def test_the_last_numbers_are_written_through_no_other_name(
+    data: DataDirectory, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").hardlink_to(data.path / "firmware.lock")
+    data.remember(7)
+    assert (tmp_path / "elsewhere").read_bytes() == b""
+    assert data.next_number() == 8, "as long as it runs"
+
+
+def test_a_disk_that_refuses_the_last_numbers_refuses_no_session() -> None:
+    disk = SimulatedDisk()
+    data = DataDirectory(Path("/data"), disk=disk)
+    disk.free = 5
+    data.remember(7)
+    assert data.next_number() == 8
 
 
 def test_it_is_for_one_firmware(data: DataDirectory) -> None:

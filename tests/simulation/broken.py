@@ -347,3 +347,4 @@ def littering(parts: Parts) -> None:
 
 roomy = having("data", require_room=lambda _: 1 << 30)
 nameless = having("data", device="")
+unremembering = having("data", remember=lambda *_: None)

@@ -28,14 +28,10 @@ Files = dict[Path, bytes]
 
 @dataclass
 class Clinic:
-    """Both sites: what is on the disk of each device, and what its operator moved away.
-
-    `kept`: how many of the newest journals are left where they are when a disk is emptied.
-    """
+    """Both sites: what is on the disk of each device, and what its operator moved away."""
 
     year: Year
     firmware: type[WatchedFirmware] = WatchedFirmware
-    kept: int = 1
     register: Register = field(default_factory=Register)
     outcome: Outcome = field(default_factory=Outcome)
 
@@ -68,7 +64,7 @@ class Clinic:
         day = Day(
             visit.date, name, visit.person, visit.device.serial(visit.at),
             visit.device.on_file(visit.at), self.disks[name],
-            FULL_BYTES if visit.luck == DISK_FULL else None, self.kept,
+            FULL_BYTES if visit.luck == DISK_FULL else None,
         )  # fmt: skip
         run = Run(visit.story, self.firmware, day=day)
         outcome = run.live()
@@ -124,8 +120,7 @@ class Clinic:
         grown = [path for path in of_kind(files, SESSION) if FINISH in files[path]]
         if grown:
             content = files[grown[-1]]
-            begun, ends = content.index(b"\n") + 1, content.rindex(FINISH)
-            size = chance.randrange(begun, ends)
+            size = chance.randrange(content.index(b"\n") + 1, len(content))
             other = DATA / f"{SESSION}-000999{ENDING}"
             _write(root / "stick", {chance.choice((grown[-1], other)): content[:size]})
         return Merged(root)

@@ -32,7 +32,6 @@ class Day:
     on_file: CalibrationOnFile | None = None
     files: Mapping[Path, bytes] = field(default_factory=dict)
     free_bytes: int | None = None
-    kept: int = 1  # of the newest journals, when the others are moved away
 
     @property
     def jump(self) -> datetime.timedelta:
@@ -46,11 +45,11 @@ class Day:
         return {path: json.loads(header) for path, (header, end, _) in lines.items() if end}
 
     def moved(self, paths: Mapping[Path, bytes], under_way: Path | None) -> list[Path]:
-        """Return which files the operator moves: old journals, and what was cut off of each."""
+        """Return which files the operator moves: journals, and what was cut off of each."""
         gone = [
             path.name
             for kind in (SESSION, TUNING)
-            for path in of_kind(paths, kind)[: -self.kept or None]
+            for path in of_kind(paths, kind)
             if path != under_way
         ]
         return [path for path in paths if path.name.partition(ENDING)[0] + ENDING in gone]

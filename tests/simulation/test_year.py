@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.sessions.earlier_formats import READERS
-from host_tools.commands.sessions import people
-from host_tools.commands.sessions.entry import Entry
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, UNCALIBRATED
+from host_tools.commands.sessions import command
+from host_tools.recordings.entry import Entry
 from tests.formats.next_format import ROOT, make_next, run_next
 from tests.simulation import broken
 from tests.simulation.clinic import Clinic, live_through
@@ -61,16 +61,14 @@ def test_so_are_other_years(seed: int) -> None:
 def test_the_next_program_tells_it_as_it_was_recorded(lived: Lived, tmp_path: Path) -> None:
     """Every journal of the year is of an earlier format for a program that is updated after it."""
     place = make_next(tmp_path / "next")
-    for directory in lived.merged.directories:
-        words = ("sessions", directory, "--no-index", "--json")
-        today, later = (
-            json.loads(run_next(there, LISTING, *words).stdout)["sessions"]
-            for there in (ROOT, place)
-        )
-        assert all(each.pop("recorded_by") for each in later)
-        assert [{**each, "recorded_by": ""} for each in later] == [
-            {**each, "recorded_by": ""} for each in today
-        ]
+    words = ["sessions", *map(str, lived.merged.places), "--no-index", "--json"]
+    today, later = (
+        json.loads(run_next(there, LISTING, *words).stdout)["sessions"] for there in (ROOT, place)
+    )
+    assert all(each.pop("recorded_by") for each in later)
+    assert [{**each, "recorded_by": ""} for each in later] == [
+        {**each, "recorded_by": ""} for each in today
+    ]
 
 
 def test_years_have_all_that_a_year_may_have() -> None:
@@ -150,14 +148,14 @@ def test_the_alarm_rings_when_something_else_is_told(
         check(change(told[how]))
 
 
-def by_the_clock(entries: Iterable[Entry]) -> list[tuple[Entry, float]]:
+def by_the_clock(entries: Iterable[Entry], _shared: object) -> list[tuple[Entry, float]]:
     return [(entry, 0.0) for entry in sorted(entries, key=lambda entry: entry.started)]
 
 
 def test_the_alarm_rings_when_sessions_go_by_the_clock_alone(
     lived: Lived, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "in_order", by_the_clock)
+    monkeypatch.setattr(command, "in_order", by_the_clock)
     with pytest.raises(Violation, match=r"has sessions .*, and they were"):
         lived.clinic.register.check_people(lived.merged.people())
 
@@ -178,9 +176,9 @@ def test_the_alarm_rings_when_a_reader_of_a_format_tells_something_else(
 
 
 def test_the_alarm_rings_when_a_number_is_given_twice() -> None:
-    """Numbers go on from the newest journal that is there: whoever moves it away begins anew."""
+    """Numbers go on though all journals are moved away, for the device remembers the last one."""
     with pytest.raises(Violation, match=f"{FILLED} has given number 1 after"):
-        Clinic(only(FILLED), kept=0).live()
+        Clinic(only(FILLED), broken.spoilt(broken.unremembering)).live()
 
 
 def test_the_alarm_rings_when_files_are_left() -> None:

@@ -7,15 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
-from firmware_py.calibration.in_force import (
-    CALIBRATED,
-    NO_CALIBRATION,
-    OVERDUE,
-    SIMULATED,
-    UNCALIBRATED,
-    CalibrationOnFile,
-)
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration.simulated import SERIAL
+from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, SIMULATED, UNCALIBRATED
 from tests.calibration import calibrations
 from tests.simulation.day import NEVER_SET
 from tests.simulation.story import AIDS, AUDIOGRAMS, KINDS, MISFITS, NARROW, Story, Trouble, draw

@@ -154,11 +154,11 @@ class Journals:
         if not (finished or self._unfinished):
             return None
         known = (header.device, header.session, header.started)
-        return header, About(printable(str(path)), content, *known, finished)
+        return header, About(printable(str(path)), content, *known, finished, str(path))
 
     def _whole(self, path: Path) -> tuple[SessionHeader, About]:
         examination = read_examination(path, self._unfinished, self._convention)
-        return examination.header, examination.about
+        return examination.header, replace(examination.about, path=str(path))
 
     def _sure(self, found: Iterable[Noted]) -> Iterator[Noted]:
         """Yield those that can be written, as far as others depend on it."""

@@ -338,6 +338,21 @@ def test_the_sessions_of_two_sites_are_one_list_without_those_that_are_there_twi
     assert (doubles.doubted, doubles.shared_devices) == ([], set())
 
 
+def test_a_copy_from_before_a_journal_was_whole_does_not_count_beside_it(place: Path) -> None:
+    """Its result was there already, but not the last record: so it was a session of its own."""
+    header, *records = read_journal(BOTH).records
+    whole = place / "session-000007.journal"
+    write_again(whole, {**header, "device": "box-1", "session": 7}, records)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    (place / "a-copy.journal").write_bytes(b"".join(lines[:-1]))
+    with looked_at([place], watch_nothing) as index:
+        assert [entry.outcome for entry in index.entries()] == ["complete", "complete"]
+        doubles = index.doubles()
+    (words,) = (words for _, words in doubles.left_out)
+    assert words == "a-copy.journal is session-000007.journal before it was finished"
+    assert (doubles.doubted, doubles.shared_devices) == ([], set())
+
+
 def test_two_devices_of_one_serial_number_are_told_and_both_count(place: Path) -> None:
     header, *records = read_journal(BOTH).records
     days = {"a": "2026-03-01", "b": "2026-04-01"}

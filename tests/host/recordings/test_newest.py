@@ -198,3 +198,14 @@ def test_what_is_in_folders_is_read_and_a_folder_that_cannot_be_is_named(
     assert capsys.readouterr().err == f"left out: {folder!r} cannot be read: Permission denied\n"
     of_sessions = journals_or_newest([sessions], tunings=False)
     assert [path.name for path in of_sessions] == ["renamed", *ORDERED[3:6]]
+
+
+def test_a_directory_without_journals_beside_others_is_named(
+    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert len(journals_or_newest([sessions, tmp_path / "empty"])) == 3
+    words = f"no journals in '{tmp_path}/empty'"
+    assert capsys.readouterr().err == f"{words}\n"
+    with pytest.raises(HostError, match=words):
+        journals_or_newest([tmp_path / "empty"])
