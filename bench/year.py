@@ -25,14 +25,23 @@ from tests.host.journals import KINDS, write_journals
 
 DEVICE: Final = "N-1"
 START: Final = "start of the firmware"
+OUT: Final = "{out}"  # stands for the directory that answers go to
+YEAR: Final = ("--since", "2020-01-01", "--until", "2020-12-31")
+PEOPLE: Final = (*YEAR, "--people", "--json")
+ANSWERS: Final = (*YEAR, "--answers", "--force", "--export", OUT)
 # A list of a directory, and what is asked of it; in this order, and the index of one is there for
-# the next.
+# the next. A year is a tenth of the journals.
 LISTS: Final[dict[str, tuple[str, ...]]] = {
     "first list": (),
     "second list": (),
     "list of one person": ("--identifier", "P-17"),
     "list of a month": ("--since", "2020-03-01", "--until", "2020-03-31"),
+    "list by device and verdict": ("--device", "N-*", "--verdict", "doubtful"),
     "list of what was valid, as JSON": ("--outcome", "complete", "--json"),
+    "people of a year, replayed": PEOPLE,
+    "people of a year, from the index": PEOPLE,
+    "one person, from the index": ("--people", "--identifier", "P-1"),
+    "answers of a year, from the index": ANSWERS,
 }
 
 
@@ -58,7 +67,8 @@ def start(directory: Path) -> None:
 
 
 def show(directory: Path, words: Sequence[str]) -> None:
-    gp_pta(["sessions", *places(directory), *words])
+    out = str(directory.with_name("answers"))
+    gp_pta(["sessions", *places(directory), *(word.replace(OUT, out) for word in words)])
 
 
 def cost_of(do: Callable[[], None]) -> Cost:

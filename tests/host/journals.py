@@ -45,7 +45,8 @@ def journal(kind: str, number: int, device: str = "") -> bytes:
     """Return the journal of a golden session as if it had been session `number` of a device."""
     header, bodies = _parts(kind)
     day = f"{2016 + number % 10}-{1 + number % 12:02d}-{1 + number % 28:02d}"
-    person = {"identifier": f"P-{number // 4}", "age_years": 20.0 + number % 60, "sex": "F"}
+    # Age and sex are a part of the prior: with others its journal would not replay.
+    person = {"identifier": f"P-{number // 4}", "age_years": None, "sex": None}
     changes = {**on_day(header, day), "session": number, "person": person, "device": device}
     line, crc = encode_line(0, 0, changes, "")
     lines = [line]
