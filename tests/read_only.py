@@ -1,10 +1,10 @@
-"""A directory that may only be read, by root as well."""
+"""A directory that may only be read, or not even that, by root as well."""
 
 import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,18 @@ def only_read(top: Path) -> Iterator[None]:
             (top / "written").touch()
         yield
         assert sorted([top, *top.rglob("*")]) == sorted(paths)
+
+
+@contextmanager
+def closed(folder: Path) -> Iterator[None]:
+    """Have a directory not be read while this lasts."""
+    mode = folder.stat().st_mode
+    folder.chmod(0)
+    try:
+        with _as_modes_say() if os.geteuid() == 0 else nullcontext():
+            yield
+    finally:
+        folder.chmod(mode)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from device.simulator import own_code
 from host_tools.commands import demo, fitting, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
-from tests.host.journals import GpPta, Refused
+from tests.host.journals import GpPta, Refused, write_journals
 from tests.host.place_of_pages import write_place
 from tests.host.refusals import STANDS_FOR, Named
 
@@ -35,6 +35,15 @@ def gp_pta(capsys: pytest.CaptureFixture[str]) -> GpPta:
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Return a directory with eight sessions."""
+    directory = tmp_path / "journals"
+    directory.mkdir()
+    write_journals(directory, 8)
+    return directory
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from host_tools.recordings.entry import Entry
 from host_tools.recordings.folders import Found
 from host_tools.recordings.index import looked_at
 from host_tools.recordings.newest import by_number
-from tests.host.journals import BOTH, GOLDEN, on_day, write_again, write_journals
+from tests.host.journals import BOTH, GOLDEN, on_day, write_again
+from tests.read_only import closed, only_read
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -29,14 +30,6 @@ def place(tmp_path: Path) -> Path:
     """Return an empty directory, without the cache in it."""
     (tmp_path / "place").mkdir()
     return tmp_path / "place"
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    directory = tmp_path / "journals"
-    directory.mkdir()
-    write_journals(directory, 8)
-    return directory
 
 
 def watch_nothing(items: Any, _total: int, _words: str) -> Any:
@@ -292,25 +285,23 @@ def test_links_among_folders_are_followed_once(place: Path) -> None:
     assert len(entries_of(place, place / "a", place / "elsewhere")) == 1
 
 
-def test_a_folder_that_cannot_be_read_is_told_and_a_place_is_refused(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (place / "lost+found").mkdir()
-    scan = os.scandir
+def test_a_folder_that_cannot_be_read_is_told_and_a_place_is_refused(place: Path) -> None:
+    folder = place / "lost+found"
+    folder.mkdir()
+    with closed(folder):
+        (entry,) = entries_of(place)
+        assert (entry.name, entry.outcome) == ("lost+found", "unreadable")
+        assert entry.words == "Permission denied"
+        for named in (folder, place / "none"):
+            with pytest.raises(HostError, match=re.escape(f"'{named}' cannot be read: ")):
+                entries_of(named)
+    assert entries_of(place) == [], "now it can be"
 
-    def refuse(path: Any) -> Any:
-        if str(path).endswith("lost+found"):
-            raise PermissionError(13, "Permission denied")
-        return scan(path)
 
-    monkeypatch.setattr(os, "scandir", refuse)
-    (entry,) = entries_of(place)
-    assert (entry.name, entry.outcome, entry.words) == (
-        "lost+found", "unreadable", "Permission denied",
-    )  # fmt: skip
-    for named in (place / "lost+found", place / "none"):
-        with pytest.raises(HostError, match=re.escape(f"'{named}' cannot be read: ")):
-            entries_of(named)
+def test_journals_on_a_medium_that_is_only_read_are_listed(archive: Path) -> None:
+    with only_read(archive):
+        assert len(read_files(archive)) == 8
+        assert read_files(archive) == []
 
 
 def test_the_sessions_of_two_sites_are_one_list_without_those_that_are_there_twice(

@@ -6,7 +6,7 @@ import random
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -21,6 +21,7 @@ from host_tools.recordings.newest import (
     newest_in,
 )
 from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused, journal
+from tests.read_only import closed
 
 RECORDED: Final = LEFT_S2.read_bytes()
 SILENT: Final = (GOLDEN / "silent-ear.journal").read_bytes()
@@ -177,25 +178,19 @@ def test_a_directory_is_read_and_listed_in_that_order(sessions: Path, gp_pta: Gp
 
 
 def test_what_is_in_folders_is_read_and_a_folder_that_cannot_be_is_named(
-    sessions: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (sessions / "2026" / "march").mkdir(parents=True)
+    folder = sessions / "lost+found"
+    for each in (sessions / "2026" / "march", folder):
+        each.mkdir(parents=True)
     (sessions / "2026" / "march" / "renamed").write_bytes(RECORDED)
     tuning = GOLDEN.parent / "formats" / "3" / "tuning-000001.journal"
     (sessions / "2026" / "renamed, too").write_bytes(tuning.read_bytes())
-    (sessions / "lost+found").mkdir()
-    scan = os.scandir
-
-    def refuse(path: Any) -> Any:
-        if str(path).endswith("lost+found"):
-            raise PermissionError(13, "Permission denied")
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    names = [str(path.relative_to(sessions)) for path in journals_or_newest([sessions])]
+    with closed(folder):
+        names = [str(path.relative_to(sessions)) for path in journals_or_newest([sessions])]
     assert names == ["2026/march/renamed", "2026/renamed, too", *ORDERED[3:6]]
-    folder = f"{sessions}/lost+found"
-    assert capsys.readouterr().err == f"left out: {folder!r} cannot be read: Permission denied\n"
+    words = f"left out: '{folder}' cannot be read: Permission denied\n"
+    assert capsys.readouterr().err == words
     of_sessions = journals_or_newest([sessions], tunings=False)
     assert [path.name for path in of_sessions] == ["renamed", *ORDERED[3:6]]
 

@@ -17,17 +17,9 @@ from host_tools.commands.sessions.choice import Choice, arrange, contradictions,
 from host_tools.recordings.entry import Entry
 from host_tools.recordings.index import looked_at
 from host_tools.recordings.look import entry_of
-from tests.host.journals import BOTH, GOLDEN, GpPta, journal, on_day, write_again, write_journals
+from tests.host.journals import BOTH, GOLDEN, GpPta, journal, on_day, write_again
 
 pytestmark = pytest.mark.usefixtures("cache")
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    directory = tmp_path / "journals"
-    directory.mkdir()
-    write_journals(directory, 8)
-    return directory
 
 
 def entries_of(directory: Path) -> list[Entry]:
