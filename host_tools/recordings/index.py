@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.platform.version import full_version
+from host_tools.errors import HostError
 from host_tools.files import digest_of, user_directory
 from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
@@ -150,22 +151,30 @@ class Index:
         What the index does not have is found, by kind, and kept; but nothing of a journal that was
         changed meanwhile, or without a content.
         """
-        key = (content, full_version(), kind)
-        query = "SELECT found FROM findings WHERE (content, version, kind) = (?, ?, ?)"
-        row = self._connection.execute(query, key).fetchone()
-        if row is not None:
-            return json.loads(zlib.decompress(row[0]))
+        version = full_version()
+        known = self._known(content, version, kind)
+        if known is not None:
+            return known
         found = find(path)
         if content and _has(path, content):
-            kept = [
-                (content, full_version(), each, zlib.compress(json.dumps(values).encode(), 1))
-                for each, values in found.items()
-            ]
+            kept = {each: json.dumps(values).encode() for each, values in found.items()}
+            rows = [(content, version, each, zlib.compress(text, 1)) for each, text in kept.items()]
             with suppress(sqlite3.Error), _transaction(self._connection):  # else it is found again
+                others = "DELETE FROM findings WHERE content = ? AND version <> ?"
+                self._connection.execute(others, (content, version))
                 self._connection.executemany(
-                    "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", kept
+                    "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", rows
                 )
         return found[kind]
+
+    def _known(self, *key: str) -> Any:
+        """Return what is kept of content, version and kind; None: nothing, or it is damaged."""
+        query = "SELECT found FROM findings WHERE (content, version, kind) = (?, ?, ?)"
+        try:
+            row = self._connection.execute(query, key).fetchone()
+            return None if row is None else json.loads(zlib.decompress(row[0]))
+        except (sqlite3.Error, zlib.error, ValueError, TypeError):
+            return None
 
     def _note(self, found: Found, entry: Entry) -> None:
         """Keep what a file is; one without a content is like no other, unless it is no journal."""
@@ -229,10 +238,17 @@ def _look_at(found: Found) -> tuple[Found, Entry]:
 def looked_at(places: Sequence[Path], watch: Watch, *, keep: bool = True) -> Iterator[Index]:
     """Yield the index when it has seen these places; `HostError` if one cannot be read.
 
-    Not to `keep` anything, or where there is no room for that, is to read every journal anew.
+    Not to `keep` anything, or where there is no room for that, is to read every journal anew. One
+    that turns out to be damaged is removed, and a `HostError` says so.
     """
     with closing(_looked(places, watch, keep)) as index:
-        yield index
+        try:
+            yield index
+        except sqlite3.DatabaseError as error:
+            _remove()
+            raise HostError(
+                f"the index {_kept_at()} was damaged ({error}), and is removed: type that again"
+            ) from None
 
 
 def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
@@ -270,6 +286,8 @@ def _kept() -> sqlite3.Connection:
             with _transaction(connection):
                 if _version(connection) == 0:  # no other process has made it meanwhile
                     _create(connection)
+                    for before in place.parent.glob(BEFORE):
+                        before.unlink(missing_ok=True)
         if _version(connection) != FORMAT:
             raise sqlite3.DatabaseError("an index of another version")
     except BaseException:
@@ -279,10 +297,14 @@ def _kept() -> sqlite3.Connection:
 
 
 def _made_anew() -> sqlite3.Connection:
-    place = _kept_at()
-    for each in (place, place.with_name(f"{NAME}-journal"), *place.parent.glob(BEFORE)):
-        each.unlink(missing_ok=True)
+    _remove()
     return _kept()
+
+
+def _remove() -> None:
+    place = _kept_at()
+    for each in (place, place.with_name(f"{NAME}-journal")):
+        each.unlink(missing_ok=True)
 
 
 def _kept_at() -> Path:

@@ -21,6 +21,7 @@ from host_tools.commands.export.formats import (
     encoder,
 )
 from host_tools.commands.export.journals import Journals
+from host_tools.commands.export.saved import ENDING as DOCUMENT
 from host_tools.commands.export.schema import schema_text
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -90,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = Wanted.of(arguments, out, "-o")
     journals = journals_or_newest(arguments.journals, tunings=False)
     _check_once(journals)
-    with looked_at((), show_progress) if wanted.answers else nullcontext() as index:
+    there = [path for path in journals if path.is_file() and path.suffix != DOCUMENT]
+    with looked_at(there, show_progress) if wanted.answers else nullcontext() as index:
         return export(journals, wanted, index).exit_code
 
 

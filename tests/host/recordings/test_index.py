@@ -154,18 +154,52 @@ def test_a_damaged_index_is_made_anew(archive: Path, cache: Path, content: bytes
     assert read_files(archive) == []
 
 
-def test_an_index_of_another_version_is_made_anew_and_what_was_before_it_goes(
-    archive: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_index_of_another_version_is_made_anew(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_files(archive)
-    before = cache / "gp-pta" / "sessions-0123456789abcdef.json"  # as it was kept until 2026
-    before.write_text("{}")
+    schema = index_module.SCHEMA.rpartition("PRAGMA")[0] + "PRAGMA user_version = 17;\n"
     monkeypatch.setattr(index_module, "FORMAT", 17)
-    monkeypatch.setattr(index_module, "SCHEMA", index_module.SCHEMA.rpartition("PRAGMA")[0]
-                        + "PRAGMA user_version = 17;\n")  # fmt: skip
+    monkeypatch.setattr(index_module, "SCHEMA", schema)
     assert len(read_files(archive)) == 8
     assert read_files(archive) == []
-    assert not before.exists(), "identifiers were in it"
+
+
+def test_what_earlier_versions_kept_goes_when_the_index_is_made(archive: Path, cache: Path) -> None:
+    """Identifiers were in it."""
+    (cache / "gp-pta").mkdir(parents=True)
+    before = cache / "gp-pta" / "sessions-0123456789abcdef.json"
+    before.write_text("{}")
+    read_files(archive)
+    assert not before.exists()
+
+
+def test_an_index_that_turns_out_to_be_damaged_is_removed_and_told(
+    archive: Path, cache: Path
+) -> None:
+    with looked_at([archive], watch_nothing) as index:
+        for entry in index.entries():
+            index.found(Path(entry.path), entry.content, "this", lambda _: {"this": [1] * 99})
+    kept = kept_in(cache)
+    connection = sqlite3.connect(kept)
+    connection.execute("UPDATE findings SET found = x'00'")
+    connection.commit()
+    connection.close()
+    with looked_at([archive], watch_nothing) as index:
+        entry, *_ = index.entries()
+        assert index.found(Path(entry.path), entry.content, "this", lambda _: {"this": 2}) == 2
+    page = 4096
+    content = bytearray(kept.read_bytes())
+    content[page:] = bytes(len(content) - page)
+
+    def list_damaged() -> None:
+        with looked_at([archive], watch_nothing) as index:
+            kept.write_bytes(content)
+            index.entries()
+
+    with pytest.raises(HostError, match=r"was damaged .*, and is removed: type that again"):
+        list_damaged()
+    assert len(entries_of(archive)) == 8
 
 
 def test_without_a_place_for_the_index_it_is_done_without(archive: Path, cache: Path) -> None:
