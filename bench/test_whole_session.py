@@ -1,8 +1,6 @@
-"""A whole session without its wire, one of 40 tones that is gone on with, and a list of 10,000."""
+"""A whole session without its wire, and one of 40 tones that is gone on with."""
 
-import io
 import shutil
-from contextlib import redirect_stderr, redirect_stdout
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,7 @@ from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.sessions.runner import Runner
 from firmware_py.terms.events import Play
 from firmware_py.terms.settings import Settings
-from host_tools.main import main
 from tests.firmware.whole_sessions import a_listener, records_of
-from tests.host.journals import write_journals
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp
 from tests.session.driver import Driver, Ears
 
@@ -82,34 +78,3 @@ def test_resume(benchmark: Any, half_session: Path) -> None:
     plays = [a for a in records_of(journal, "output") if a["what"] == "play"]
     assert len(plays) == TONES
     note(benchmark, f"resume of a session of {TONES} tones")
-
-
-JOURNALS = 10_000
-
-
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("journals")
-    write_journals(directory, JOURNALS)
-    return directory
-
-
-@pytest.fixture
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-
-
-def list_sessions(directory: Path) -> int:
-    out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(io.StringIO()):
-        assert main(["sessions", str(directory), "--sort", "started"]) == 0
-    return out.getvalue().count("\n")
-
-
-@pytest.mark.usefixtures("_own_cache")
-@pytest.mark.parametrize("indexed", [False, True], ids=["every file read", "from the index"])
-def test_list(benchmark: Any, archive: Path, indexed: bool) -> None:
-    if indexed:
-        list_sessions(archive)
-    lines = benchmark.pedantic(list_sessions, args=(archive,), rounds=3 if indexed else 1)
-    assert lines == JOURNALS + 1
