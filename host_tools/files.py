@@ -1,5 +1,6 @@
 """Writing files: whether a name may be used, and whole or not at all."""
 
+import errno
 import hashlib
 import os
 from collections.abc import Collection, Iterator
@@ -125,6 +126,9 @@ def directory_to_write(path: Path, ours: str) -> Iterator[Path]:
 
 def _replace(directory: Path, by: Path, ours: str) -> None:
     written = {file.relative_to(by) for file in by.glob(ours)}
+    for place in (directory / name.parent for name in written):
+        if os.path.lexists(place) and not place.is_dir():  # before anything is replaced
+            raise NotADirectoryError(errno.ENOTDIR, f"{place.name} there is no directory")
     for name in written:
         (directory / name).parent.mkdir(0o700, exist_ok=True)
         (by / name).replace(directory / name)

@@ -22,7 +22,7 @@ class About:
     """What a journal is known by."""
 
     name: str
-    content: str  # digest of the file
+    content: str  # digest of the file; "": it is not known
     device: str  # serial number, "": unknown
     session: int | None
     started: str
@@ -31,7 +31,7 @@ class About:
 
     @property
     def beginning(self) -> tuple[str, int | None, str]:
-        """Return what a session of a known device is told from all others by."""
+        """Return what all files of a session have in common."""
         return self.device, self.session, self.started
 
 
@@ -41,7 +41,7 @@ class Doubles(Generic[T]):
 
     kept: list[T] = field(default_factory=list)
     left_out: list[tuple[T, str]] = field(default_factory=list)  # why, in words
-    doubted: list[str] = field(default_factory=list)  # that are kept
+    doubted: list[tuple[T, str]] = field(default_factory=list)  # that are kept, and why
     # serial numbers under which a number of a session came twice: of two devices, it seems
     shared_devices: set[str] = field(default_factory=set)
 
@@ -55,42 +55,55 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
     told = Doubles[T]()
     kept: list[int] = []
     by_content: dict[str, About] = {}
-    # of known devices
-    by_beginning: dict[tuple[str, int | None, str], About] = {}
-    by_number: dict[tuple[str, int | None], About] = {}
+    by_beginning: dict[tuple[str, int | None, str], list[About]] = {}
+    by_number: dict[tuple[str, int | None], About] = {}  # of known devices
     places = sorted(range(len(sessions)), key=lambda place: _last(about(sessions[place])))
     for place in places:
         session = about(sessions[place])
-        twin, same = by_content.get(session.content), by_beginning.get(session.beginning)
+        alike = by_beginning.setdefault(session.beginning, [])
+        if why := _why_twice(session, by_content.get(session.content), alike):
+            told.left_out.append((sessions[place], f"{session.name} is {why}"))
+            continue
         other = by_number.get(session.beginning[:2])
-        if twin is not None:
-            told.left_out.append((sessions[place], f"{session.name} is a copy of {twin.name}"))
-            continue
-        if same is not None and (not session.finished or _begins_with(same, session)):
-            words = f"{session.name} is {same.name} before it was finished"
-            told.left_out.append((sessions[place], words))
-            continue
-        if same is not None:
-            told.doubted.append(
-                f"{session.name} and {same.name} both say that they are session "
-                f"{session.session} of device {session.device}, and differ"
-            )
-        elif other is not None:
-            told.doubted.append(
-                f"{session.name}, begun {session.started}, and {other.name}, begun "
-                f"{other.started}, both say that they are session {session.session} of device "
-                f"{session.device}: two devices have one serial number, or it began its numbers "
-                "anew"
-            )
         if other is not None:
+            told.doubted.append((sessions[place], _doubt(session, other)))
             told.shared_devices.add(session.device)
         kept.append(place)
-        by_content[session.content] = session
+        alike.append(session)
+        if session.content:
+            by_content[session.content] = session
         if session.device:  # of an unknown one nobody knows
-            by_beginning.setdefault(session.beginning, session)
             by_number.setdefault(session.beginning[:2], session)
     told.kept = [sessions[place] for place in sorted(kept)]
     return told
+
+
+def _why_twice(session: About, twin: About | None, alike: Sequence[About]) -> str:
+    """Return what a session is, "": none of those that are kept."""
+    if twin is not None:
+        return f"a copy of {twin.name}"
+    whole = next((each for each in alike if _was(session, each)), None)
+    if whole is None:
+        return ""
+    return f"{whole.name} before it was {'finished' if whole.finished else 'longer'}"
+
+
+def _was(session: About, whole: About) -> bool:
+    """Return whether a session is an earlier state of another; of a document its word counts."""
+    if session.path and whole.path:
+        return _begins_with(whole, session)
+    return session.device != "" and not session.finished
+
+
+def _doubt(session: About, other: About) -> str:
+    number = f"session {session.session} of device {session.device}"
+    if session.started == other.started:
+        return f"{session.name} and {other.name} both say that they are {number}, and differ"
+    return (
+        f"{session.name}, begun {session.started}, and {other.name}, begun {other.started}, both "
+        f"say that they are {number}: two devices have one serial number, or it began its numbers "
+        "anew"
+    )
 
 
 def _last(session: About) -> tuple[bool, int, bool]:
@@ -106,12 +119,11 @@ def _size(session: About) -> int:
 
 
 def _begins_with(whole: About, part: About) -> bool:
-    """Return whether a journal begins with all of another one."""
-    if not (whole.path and part.path):
-        return False
+    """Return whether a journal begins with all whole lines of another one."""
     try:
         with open_named(Path(whole.path)) as longer, open_named(Path(part.path)) as shorter:
             content = shorter.read(JOURNAL_BYTES_MAX)
-            return longer.read(len(content)) == content
+            size = content.rfind(b"\n") + 1  # what is torn after that is cut off at the next start
+            return size > 0 and longer.read(size) == content[:size]
     except OSError:
         return False

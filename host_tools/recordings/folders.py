@@ -18,8 +18,9 @@ BEGINNING: Final = b'{"n": 0, '  # of every journal's first line
 OF_TUNING: Final = b'"procedure": "tuning"'  # in the first line of a tuning's, near its beginning
 NEAR_BYTES: Final = 256
 
-# Size, time of change in ns, inode: a file with other ones was changed. None: nobody knows.
-State = tuple[int, int, int] | None
+# What tells that a file was changed, or is another one: size, inode, device, and in ns when its
+# content and when anything of it was changed. None: nobody knows.
+State = tuple[int, int, int, int, int] | None
 
 
 class Found(NamedTuple):
@@ -87,7 +88,11 @@ def state_of(path: str | Path) -> State:
         about = os.stat(path)
     except OSError:
         return None
-    return about.st_size, about.st_mtime_ns, about.st_ino
+    return _state(about)
+
+
+def _state(about: os.stat_result) -> State:
+    return about.st_size, about.st_ino, about.st_dev, about.st_mtime_ns, about.st_ctime_ns
 
 
 def _below(directory: str, name: str, read: set[tuple[int, int]]) -> Iterator[Found]:
@@ -124,5 +129,4 @@ def _file(path: str, name: str, entry: "os.DirEntry[str] | None" = None) -> Foun
         about = os.stat(path) if entry is None else entry.stat()
     except OSError:  # a link to nowhere; who reads it says so
         return Found(path, name)
-    state = (about.st_size, about.st_mtime_ns, about.st_ino)
-    return Found(path, name, state, stat.S_ISREG(about.st_mode))
+    return Found(path, name, _state(about), stat.S_ISREG(about.st_mode))

@@ -9,6 +9,7 @@ by its device, its number and the digest of its journal, seals and all, so that 
 a replay found is kept by that digest and by the version of the program that found it.
 """
 
+import errno
 import json
 import os
 import sqlite3
@@ -22,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py import __version__
 from firmware_py.platform.version import full_version
 from host_tools.errors import HostError
 from host_tools.files import digest_of, user_directory
@@ -29,22 +31,24 @@ from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
 from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
 
-# An index of other fields is made anew; the number is for what else may change.
+# An index of other fields, or of another release, is made anew; the number is for what else may
+# change.
 COLUMNS: Final = tuple(name for name in Entry.__dataclass_fields__ if name not in ("name", "path"))
-FORMAT: Final = zlib.crc32(" ".join(["5", *COLUMNS]).encode()) >> 1
+FORMAT: Final = zlib.crc32(" ".join(["6", __version__, *COLUMNS]).encode()) >> 1
+STATE: Final = ("size", "inode", "volume", "changed_ns", "touched_ns")
 NAME: Final = "sessions.sqlite"
 BEFORE: Final = "sessions-*.json"  # what earlier versions kept
 BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there
-BUSY_S: Final = 30.0  # for which another process may be writing
+BUSY_S: Final = 10.0  # for which another process may be writing
 NO_JOURNAL: Final = ""  # in the place of an outcome: a file that is not listed
 
 SCHEMA: Final = f"""
 CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (device, session, content)
+    id INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, checked INTEGER,
+    UNIQUE (device, session, content)
 );
 CREATE TABLE files (
-    path BLOB PRIMARY KEY, size INTEGER, changed_ns INTEGER, inode INTEGER,
-    session INTEGER NOT NULL REFERENCES sessions (id)
+    path BLOB PRIMARY KEY, {", ".join(STATE)}, session INTEGER NOT NULL REFERENCES sessions (id)
 ) WITHOUT ROWID;
 CREATE INDEX files_by_session ON files (session);
 CREATE TABLE findings (
@@ -54,20 +58,26 @@ PRAGMA user_version = {FORMAT};
 """
 # What is looked at now. `opened` is the path as it was named, null where it is absolute; as many
 # of its last characters are the name as it is shown as `named` says.
-SEEN: Final = """
+SEEN: Final = f"""
 CREATE TEMP TABLE seen (
     path BLOB PRIMARY KEY, opened BLOB, named INTEGER, why_not TEXT, regular INTEGER,
-    size INTEGER, changed_ns INTEGER, inode INTEGER
+    {", ".join(STATE)}
 ) WITHOUT ROWID
 """
 LISTED: Final = f"""
 FROM seen JOIN files USING (path) JOIN sessions s ON s.id = files.session
 WHERE s.outcome <> '{NO_JOURNAL}'
 """
-CHANGED: Final = """
-SELECT ifnull(opened, path), named, why_not, regular, seen.size, seen.changed_ns, seen.inode
-FROM seen LEFT JOIN files USING (path) WHERE files.size IS NULL
-OR (files.size, files.changed_ns, files.inode) IS NOT (seen.size, seen.changed_ns, seen.inode)
+_SEEN_STATE: Final = ", ".join(f"seen.{name}" for name in STATE)
+_KEPT_STATE: Final = ", ".join(f"files.{name}" for name in STATE)
+CHANGED: Final = f"""
+SELECT ifnull(opened, path), named, why_not, regular, {_SEEN_STATE}
+FROM seen LEFT JOIN files USING (path)
+WHERE files.size IS NULL OR ({_KEPT_STATE}) IS NOT ({_SEEN_STATE})
+"""
+LOST: Final = """
+SELECT count(*) FROM seen LEFT JOIN files USING (path)
+LEFT JOIN sessions s ON s.id = files.session WHERE s.id IS NULL
 """
 TWICE: Final = f"""
 AND s.session IS NOT NULL AND (
@@ -75,6 +85,10 @@ AND s.session IS NOT NULL AND (
     OR (s.device, s.session) IN (
         SELECT s.device, s.session {LISTED} AND s.device <> ''
         GROUP BY s.device, s.session HAVING count(*) > 1
+    )
+    OR s.device = '' AND (s.session, s.started) IN (
+        SELECT s.session, s.started {LISTED} AND s.device = ''
+        GROUP BY s.session, s.started HAVING count(*) > 1
     )
 )
 """
@@ -92,6 +106,7 @@ class Where:
 
 
 ALL: Final = Where()
+NO_STATE: Final = (None,) * len(STATE)
 
 
 class Index:
@@ -111,7 +126,7 @@ class Index:
         with _transaction(self._connection, "BEGIN"):
             here = _here()
             rows = (_seen(found, here) for found in files_in(places))
-            marks = "?, ?, ?, ?, ?, ?, ?, ?"
+            marks = ", ".join("?" * (5 + len(STATE)))
             self._connection.executemany(f"INSERT OR IGNORE INTO seen VALUES ({marks})", rows)
         gone = self._gone_from(places)
         new = [_found(*row) for row in self._connection.execute(CHANGED)]
@@ -122,6 +137,9 @@ class Index:
                     self._note(*each)
         if gone or new:
             self._forget(gone)
+        ((lost,),) = self._connection.execute(LOST).fetchall()
+        if lost:
+            raise sqlite3.DatabaseError("files without what they are")
 
     def close(self) -> None:
         self._connection.close()
@@ -133,7 +151,7 @@ class Index:
 
     def entries(self, where: Where = ALL) -> list[Entry]:
         """Return the files that were looked at and are as asked."""
-        columns = ["ifnull(opened, path)", "named", *(f"s.{name}" for name in COLUMNS)]
+        columns = ["ifnull(opened, path)", "named", *(f"s.{name}" for name in COLUMNS), "checked"]
         rows = self._connection.execute(
             f"SELECT {', '.join(columns)} {LISTED} AND ({where.condition})", where.values
         )
@@ -181,16 +199,15 @@ class Index:
         values = [getattr(entry, name) for name in COLUMNS]
         if entry.outcome != NO_JOURNAL:
             values[COLUMNS.index("content")] = entry.content or None
-        marks = ", ".join("?" * len(COLUMNS))
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
         ((key,),) = self._connection.execute(
-            f"INSERT INTO sessions ({', '.join(COLUMNS)}) VALUES ({marks}) "
+            f"INSERT INTO sessions ({', '.join(COLUMNS)}, checked) VALUES ({marks}) "
             "ON CONFLICT DO UPDATE SET content = excluded.content RETURNING id",
-            values,
+            (*values, _check(values)),
         ).fetchall()
-        state = found.state or (None, None, None)
-        self._connection.execute(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", (_key(found.path), *state, key)
-        )
+        row = (_key(found.path), *(found.state or NO_STATE), key)
+        marks = ", ".join("?" * len(row))
+        self._connection.execute(f"INSERT OR REPLACE INTO files VALUES ({marks})", row)
 
     def _gone_from(self, places: Sequence[Path]) -> list[tuple[bytes]]:
         """Return the files of directories in which they are no more."""
@@ -245,6 +262,10 @@ def looked_at(places: Sequence[Path], watch: Watch, *, keep: bool = True) -> Ite
         try:
             yield index
         except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise HostError(
+                    f"the index {_kept_at()} cannot be read: {error}; --no-index does without it"
+                ) from None
             _remove()
             raise HostError(
                 f"the index {_kept_at()} was damaged ({error}), and is removed: type that again"
@@ -263,10 +284,14 @@ def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
                 index.close()
             if connect is _in_memory or not isinstance(error, (OSError, sqlite3.Error)):
                 raise
-            damaged = not isinstance(error, (OSError, sqlite3.OperationalError))
-            connect = _made_anew if damaged and connect is _kept else _in_memory
+            connect = _made_anew if _is_damage(error) and connect is _kept else _in_memory
         else:
             return index
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Tell whether the index is damaged, and not in use, without room or closed to us."""
+    return type(error) is sqlite3.DatabaseError or "no such" in str(error)
 
 
 def _in_memory() -> sqlite3.Connection:
@@ -308,7 +333,10 @@ def _remove() -> None:
 
 
 def _kept_at() -> Path:
-    return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / NAME
+    try:
+        return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / NAME
+    except RuntimeError as error:
+        raise FileNotFoundError(errno.ENOENT, str(error)) from None
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -342,37 +370,44 @@ def _has(path: Path, content: str) -> bool:
 
 
 def _seen(found: Found, here: bytes) -> tuple[Any, ...]:
-    opened, state = os.fsencode(found.path), found.state or (None, None, None)
+    opened, state = os.fsencode(found.path), found.state or NO_STATE
     path = opened if opened.startswith(b"/") else here + opened
     as_named = None if path is opened else opened
     told = (as_named, len(found.name), found.why_not, found.regular)
     return path, *told, *state
 
 
-def _found(opened: bytes, named: int, why_not: str, regular: int, *state: int | None) -> Found:
-    size, changed_ns, inode = state
-    known = None
-    if size is not None and changed_ns is not None and inode is not None:
-        known = (size, changed_ns, inode)
+def _found(opened: bytes, named: int, why_not: str, regular: int, *state: Any) -> Found:
     path = os.fsdecode(opened)
+    known = None if state == NO_STATE else state
     return Found(path, path[-named:], known, bool(regular), why_not)
 
 
 def _here() -> bytes:
-    """Return what stands before a path that is not absolute."""
-    return os.path.join(os.getcwdb(), b"")
+    """Return what stands before a path that is not absolute; nothing, if this place is gone."""
+    try:
+        return os.path.join(os.getcwdb(), b"")
+    except OSError:
+        return b""
 
 
 def _key(path: str) -> bytes:
     return os.path.join(_here(), os.fsencode(path))
 
 
-def _entry(opened: bytes, named: int, *values: Any) -> Entry:
-    path = os.fsdecode(opened)
+def _entry(opened: bytes, named: int, *row: Any) -> Entry:
+    path, values = os.fsdecode(opened), row[:-1]
+    if row[-1] != _check(values):
+        raise sqlite3.DatabaseError(f"what it says of {path} is not what was kept")
     told = dict(zip(COLUMNS, values, strict=True))
     told["content"] = told["content"] or ""
     return Entry(name=path[-named:], path=path, **told)
 
 
+def _check(values: Sequence[Any]) -> int:
+    """Return what tells that a row is as it was kept: the database does not see a changed bit."""
+    return zlib.crc32(repr([*values]).encode())
+
+
 def _is_like(value: str | None, pattern: str) -> bool:
-    return value is not None and fnmatchcase(value, pattern)
+    return value is not None and fnmatchcase(value, pattern.replace("[", "[[]"))

@@ -130,6 +130,7 @@ replay LEFT
     --noise 3 --picture there.svg => is there already; it is not overwritten without --force
     BOTH --noise 3 --picture out.svg => --picture is of one journal; there are 2
     BOTH --profile best => profile is 'best'; allowed are default
+replay
     directory.toml => no journals in 'directory.toml'
 sessions GOLDEN
     -o p.html => -o writes a page of people; it needs --people

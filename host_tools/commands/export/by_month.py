@@ -30,6 +30,7 @@ def write_by_month(sessions: Sessions, encode: Encode, out: Path) -> None:
     with directory_to_write(out, OURS) as unfinished:
         for month, each in groupby(sessions, lambda session: month_of(session.record["started"])):
             place = unfinished / f"month={month}" / FILE
-            place.parent.mkdir()
+            place.parent.mkdir(0o700)
+            place.touch(0o600)
             with place.open("wb") as file:
                 file.writelines(encode(Sessions(each, sessions.routes)))

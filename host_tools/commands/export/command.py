@@ -177,7 +177,7 @@ def export(paths: Sequence[Path], wanted: Wanted, index: Index | None = None) ->
     )
     doubles, out = journals.doubles, wanted.out
     name_left_out([words for _, words in doubles.left_out])
-    say_aside(*(f"{line}: both are in" for line in doubles.doubted))
+    say_aside(*(f"{words}: both are in" for _, words in doubles.doubted))
     by_month = wanted.answers and _is_by_month(out)
     if by_month:
         journals.order_by(lambda about: month_of(about.started))

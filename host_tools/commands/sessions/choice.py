@@ -6,6 +6,7 @@ better. The number of a session on its device only grows; where a serial number 
 are of two devices, and only the clock is left.
 """
 
+import math
 import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked of a session, None: nothing; `HostError` if days are none or in no order."""
+    """What is asked of a session, None: nothing; `HostError` of what can be asked of none."""
 
     identifier: str | None = None  # of the person, with the wildcards ``*`` and ``?``
     # `since`, `until`: first and last day on which it started, by the clock of the device, ISO 8601
@@ -122,12 +123,19 @@ class Choice:
                 _check_day(option, day)
         if self.since is not None and self.until is not None and self.since > self.until:
             raise HostError(f"--since {self.since} is after --until {self.until}")
+        limits = {"--pta4-min": self.pta4_min_db_hl, "--pta4-max": self.pta4_max_db_hl}
+        for option, db_hl in limits.items():
+            if db_hl is not None and not math.isfinite(db_hl):
+                raise HostError(f"{option} is {db_hl:g}; allowed is a level in dB HL")
+        low, high = limits.values()
+        if low is not None and high is not None and low > high:
+            raise HostError(f"--pta4-min {low:g} is above --pta4-max {high:g}")
 
     @property
     def where(self) -> Where:
         """Return what the index is asked; of what is no session only an outcome is known."""
         asked: list[tuple[str, Any]] = [
-            ("wild(identifier, ?)", _plain(self.identifier)),
+            ("s.session IS NOT NULL AND wild(identifier, ?)", _plain(self.identifier)),
             ("substr(started, 1, 10) >= ?", self.since),
             ("started <> '' AND substr(started, 1, 10) <= ?", self.until),
             ("outcome = ?", self.outcome),
@@ -135,7 +143,7 @@ class Choice:
             (f"ears IN (?, '{BOTH}')", self.ear),
             ("s.session IS NOT NULL AND wild(device, ?)", self.device),
             (f"? IN ({', '.join(VERDICTS)})", self.verdict),
-            ("s.session IS NOT NULL AND wild(prior, ?)", _hash(self.prior)),
+            _of_prior(self.prior),
         ]
         conditions = [(condition, [value]) for condition, value in asked if value is not None]
         limits = {">=": self.pta4_min_db_hl, "<=": self.pta4_max_db_hl}
@@ -151,8 +159,10 @@ def _plain(identifier: str | None) -> str | None:
     return None if identifier is None else compose(identifier)
 
 
-def _hash(prior: str | None) -> str | None:
-    return "" if prior == SHIPPED else prior
+def _of_prior(prior: str | None) -> tuple[str, str | None]:
+    if prior == SHIPPED:
+        return "s.session IS NOT NULL AND prior = ?", ""
+    return "prior <> '' AND wild(prior, ?)", prior
 
 
 def arrange(

@@ -117,11 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
     _check_people(arguments)
     with looked_at(arguments.places, show_progress, keep=not arguments.no_index) as index:
         doubles = index.doubles()
-        copies = {entry.path for entry, _ in doubles.left_out}
-        found = [each for each in index.entries(choice.where) if each.path not in copies]
-        wanted = arrange(found, arguments.sort, arguments.reverse, doubles.shared_devices)
-        name_left_out([words for _, words in doubles.left_out])
-        say_aside(*(f"{words}; both count" for words in doubles.doubted))
+        chosen = {each.path: each for each in index.entries(choice.where)}
+        copies = [words for each, words in doubles.left_out if chosen.pop(each.path, None)]
+        wanted = arrange(chosen.values(), arguments.sort, arguments.reverse, doubles.shared_devices)
+        name_left_out(copies)
+        say_aside(*(f"{words}; both count" for e, words in doubles.doubted if e.path in chosen))
         code = 0
         if export is not None:
             code = _export(wanted, export, index)
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(json.dumps({"directories": places, "sessions": [asdict(e) for e in wanted]}))
         else:
             say(*in_columns(list_lines(wanted), Shown(arguments.language)))
-        say_aside(_summary(arguments.places, index, len(wanted), len(copies)))
+        say_aside(_summary(arguments.places, index, len(wanted), len(doubles.left_out)))
     return code
 
 

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,21 @@ def test_what_was_read_before_an_interruption_is_not_read_again(place: Path) -> 
     with pytest.raises(KeyboardInterrupt), looked_at([place], interrupt):
         pass
     assert read_files(place) == [f"session-{number:06}.journal" for number in range(500, 520)]
+
+
+def test_a_file_in_the_place_of_another_is_read_though_size_and_time_are_the_same(
+    place: Path,
+) -> None:
+    """As on two sticks that are put in one after the other, or by `rsync --inplace`."""
+    path = write_as(place, "session-000001.journal", "P-11")
+    other = write_as(place, "other", "P-22").read_bytes()
+    (place / "other").unlink()
+    before = path.stat()
+    assert [entry.identifier for entry in entries_of(place)] == ["P-11"]
+    path.write_bytes(other)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_ino) == (before.st_size, before.st_ino)
+    assert [entry.identifier for entry in entries_of(place)] == ["P-22"]
 
 
 def test_a_journal_that_grows_while_it_is_read_is_read_again(archive: Path) -> None:
@@ -199,6 +215,55 @@ def test_an_index_that_turns_out_to_be_damaged_is_removed_and_told(
 
     with pytest.raises(HostError, match=r"was damaged .*, and is removed: type that again"):
         list_damaged()
+    assert len(entries_of(archive)) == 8
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE sessions SET identifier = 'P-1' WHERE session = 1",
+               "UPDATE sessions SET outcome = 'komplete'", "DROP TABLE findings"],
+)  # fmt: skip
+def test_a_changed_row_is_told_of_nobody(archive: Path, cache: Path, change: str) -> None:
+    expected = entries_of(archive)
+    with closing(sqlite3.connect(kept_in(cache))) as connection:
+        connection.execute(change)
+        connection.commit()
+
+    def ask() -> None:
+        with looked_at([archive], watch_nothing) as index:
+            index.entries()
+            index.found(archive, "", "this", lambda _: {"this": 1})
+
+    if change.startswith("DROP"):
+        ask()  # what was found is found again
+    else:
+        with pytest.raises(HostError, match="is removed: type that again"):
+            ask()
+    assert entries_of(archive) == expected
+
+
+def test_files_whose_sessions_are_lost_are_read_again(archive: Path, cache: Path) -> None:
+    entries_of(archive)
+    with closing(sqlite3.connect(kept_in(cache))) as connection:
+        connection.execute("UPDATE files SET session = 99999")
+        connection.commit()
+    assert len(read_files(archive)) == 8
+
+
+def test_without_a_home_or_a_place_to_be_in_it_is_done_without(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert len(entries_of(archive)) == 8
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+
+    def nobody(*_: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
     assert len(entries_of(archive)) == 8
 
 
@@ -378,6 +443,59 @@ def test_a_copy_from_before_a_journal_was_whole_does_not_count_beside_it(place: 
     assert (doubles.doubted, doubles.shared_devices) == ([], set())
 
 
+def write_as(place: Path, name: str, who: str, lines: int | None = None, **about: Any) -> Path:
+    """Write a session, or its first lines, under another header: of a person."""
+    header, *records = read_journal(BOTH).records
+    person = {"identifier": who, "age_years": None, "sex": None}
+    path = place / name
+    write_again(path, {**header, "person": person, **about}, records)
+    if lines is not None:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]))
+    return path
+
+
+def kept_of(*places: Path) -> tuple[list[str], list[str]]:
+    """Return which sessions count of those that may be there twice, and why the others do not."""
+    with looked_at(places, watch_nothing, keep=False) as index:
+        doubles = index.doubles()
+    names = sorted(Path(entry.name).name for entry in doubles.kept)
+    return names, sorted(words.replace(f"{places[0].parent}/", "") for _, words in doubles.left_out)
+
+
+def test_the_unfinished_session_of_another_person_is_not_that_of_this_one(place: Path) -> None:
+    """Of a cloned card, number, serial number and, without a clock, second may be the same."""
+    write_as(place, "anna.journal", "P-anna", device="box-X")
+    write_as(place, "bert.journal", "P-bert", lines=30, device="box-X")
+    assert kept_of(place) == (["anna.journal", "bert.journal"], [])
+
+
+@pytest.mark.parametrize("device", ["box-X", ""])
+def test_of_two_unfinished_states_the_longer_one_counts(place: Path, device: str) -> None:
+    write_as(place, "a.journal", "P-1", lines=30, device=device)
+    write_as(place, "b.journal", "P-1", lines=60, device=device)
+    with (place / "a.journal").open("ab") as file:
+        file.write(b'{"n": 30, "syn')  # the power went there
+    assert kept_of(place) == (["b.journal"], ["a.journal is b.journal before it was longer"])
+
+
+def test_sessions_that_are_written_to_while_they_are_read_are_no_copies(place: Path) -> None:
+    paths = [
+        write_as(place, f"{who}.journal", who, lines=30, device="box-X", started=started)
+        for who, started in (("P-1", "2026-01-02T03:04:05+00:00"),
+                             ("P-2", "2026-01-02T04:05:06+00:00"))
+    ]  # fmt: skip
+
+    def grow(found: Any, _total: int, _words: str) -> Iterator[Found]:
+        for path in paths:
+            with path.open("ab") as file:
+                file.write(b"{")
+        yield from found
+
+    with looked_at([place], grow) as index:
+        assert [entry.content for entry in index.entries()] == ["", ""]
+        assert index.doubles().left_out == []
+
+
 def test_two_devices_of_one_serial_number_are_told_and_both_count(place: Path) -> None:
     header, *records = read_journal(BOTH).records
     days = {"a": "2026-03-01", "b": "2026-04-01"}
@@ -386,7 +504,7 @@ def test_two_devices_of_one_serial_number_are_told_and_both_count(place: Path) -
         write_again(place / f"{name}.journal", told, records)
     with looked_at([place], watch_nothing) as index:
         doubles = index.doubles()
-    (words,) = doubles.doubted
+    ((_, words),) = doubles.doubted
     assert "both say that they are session 5 of device box-1" in words
     assert all(day in words for day in days.values())
     assert (doubles.left_out, doubles.shared_devices) == ([], {"box-1"})

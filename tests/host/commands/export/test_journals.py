@@ -25,6 +25,7 @@ from tests.host.journals import (
     GOLDEN,
     LEFT_S2,
     GpPta,
+    journal,
     write_again,
     write_journals,
     write_nonsense,
@@ -189,7 +190,7 @@ def write_bad(directory: Path) -> dict[Path, str]:
         "empty": (b"", "is empty"),
         "letter": (b"Dear sirs,\n", "is no journal"),
         "newer": (re.sub(rb'"journal": \d+', b'"journal": 99', GOOD, count=1), "version 99"),
-        "unfinished": (GOOD[:30_000], "it was not finished"),
+        "unfinished": (journal("both-ears-n3", 77)[:30_000], "it was not finished"),
     }
     record = {}
     for name, (content, words) in contents.items():

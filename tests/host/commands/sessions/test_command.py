@@ -1,6 +1,7 @@
 """`gp-pta sessions` lists whatever is there, the second time without reading it again."""
 
 import json
+import math
 import os
 import shutil
 from dataclasses import replace
@@ -14,6 +15,7 @@ from firmware_py.journal import is_unbroken, read_journal
 from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import language_of
 from host_tools.commands.sessions.choice import Choice, arrange, contradictions, in_order
+from host_tools.errors import HostError
 from host_tools.recordings.entry import Entry
 from host_tools.recordings.index import looked_at
 from host_tools.recordings.look import entry_of
@@ -112,7 +114,7 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpP
         "a-letter": b"Dear sirs,\n",
         "b-nothing": b"",
         "c-torn-header": good[:200],
-        "d-unfinished": good[:30_000],
+        "d-unfinished": journal("both-ears-n3", 77)[:30_000],
         "e-damaged": bytes(damaged),
         "f-torn-after-its-end": good + b"{",
         "g-of-soup": b'{"n": 0, "synced": 0, "kind": "header", "journal": 3',
@@ -205,10 +207,11 @@ def chosen_from(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (Choice(device="box-1"), True),
         (Choice(device="box-?"), True),
         (Choice(device="box"), False),
+        (Choice(device="[b]ox-1"), False),
         (Choice(verdict="valid"), True),
         (Choice(verdict="doubtful"), False),
         (Choice(prior="shipped"), True),
-        (Choice(prior="*"), True),
+        (Choice(prior="*"), False),
         (Choice(prior="a*"), False),
         (Choice(pta4_min_db_hl=MEAN_DB_HL - 2.0), True),
         (Choice(pta4_min_db_hl=30.0, pta4_max_db_hl=40.0), False),
@@ -221,6 +224,13 @@ def test_every_filter_has_to_agree(chosen_from: Path, choice: Choice, taken: boo
         found = [entry.name for entry in index.entries(choice.where)]
     assert ("session-000001.journal" in found) is taken
     assert ("empty.journal" in found) is (choice == Choice()), "of what is none nothing is known"
+
+
+def test_levels_that_nothing_can_be_asked_with_are_refused() -> None:
+    with pytest.raises(HostError, match="--pta4-min is nan; allowed is a level in dB HL"):
+        Choice(pta4_min_db_hl=math.nan)
+    with pytest.raises(HostError, match="--pta4-min 50 is above --pta4-max 10"):
+        Choice(pta4_min_db_hl=50.0, pta4_max_db_hl=10.0)
 
 
 def test_what_is_not_known_is_sorted_last() -> None:
