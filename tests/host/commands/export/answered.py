@@ -17,6 +17,8 @@ KINDS: Final = (
 )  # fmt: skip
 DEVICES: Final = ("box-1", "box-2", None)
 CALIBRATIONS: Final = {"box-1": "a1" * 32, "box-2": "b2" * 32, None: "c3" * 32}
+ALIKE: Final = (5, 8)  # of no device that is known, in one second, with one name
+ALIKE_STARTED: Final = "2026-01-05T10:00:00+01:00"
 DUE: Final = {"box-1": "2027-01-31", "box-2": "2026-06-30"}
 
 
@@ -45,13 +47,18 @@ def _change_head(record: dict[str, Any], number: int, draw: random.Random) -> No
         "device": device,
         "started": f"{year}-{1 + number // 12:02d}-{day:02d}T{hour:02d}:10:00+01:00",
         "firmware": f"0.{number // 10}.0",
-        "simulated": number % 13 == 0,
+        # Format 1 does not say it.
+        "simulated": None if number % 10 == 0 else number % 13 == 0,
         "prior": "5" * 64 if number % 7 == 0 else None,
         "outcome": "unfinished" if number % 9 == 0 else "complete",
         "waits": [{"at": "2026-01-02T03:04:05+00:00", "why": []}] if number % 4 == 0 else [],
         "person": {"identifier": draw.choice(["P-1", "P-2", None]), "sex": None,
                    "age_years": draw.choice([18.0, 30.0, 31.0, None])},
     }  # fmt: skip
+    if number == ALIKE[1]:  # another box without a serial number tested another person then
+        record |= {"journal": f"session-{ALIKE[0]:06d}.journal", "started": ALIKE_STARTED}
+    elif number == ALIKE[0]:
+        record["started"] = ALIKE_STARTED
     record["calibration"]["transducer"] = "DD45" if number % 5 == 0 else "TDH39"
     if device is None and number > SESSIONS - 5:
         record["calibration"] |= {"state": "UNCALIBRATED", "words": "UNCALIBRATED: nominal"}
@@ -64,6 +71,8 @@ def _change_head(record: dict[str, Any], number: int, draw: random.Random) -> No
             "state": "OVERDUE",
             "words": "OVERDUE: 2025-01-02, due 2026-01-01",
         }
+    if number == ALIKE[1]:
+        record["calibration"]["digest"] = "d4" * 32
 
 
 def _change_ear(ear: dict[str, Any], draw: random.Random) -> None:
