@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
@@ -14,7 +14,7 @@ from firmware_py.terms.calibration_states import STATES
 from firmware_py.terms.outcomes import UNFINISHED, SessionOutcome, Verdict
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.export.formats import FORMATS, add_row_arguments, add_unfinished_argument
-from host_tools.commands.sessions.choice import ORDERS, SHIPPED, Choice, Placed, arrange, in_order
+from host_tools.commands.sessions.choice import ORDERS, SHIPPED, Choice, arrange, in_order
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
 from host_tools.papers import Shown
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         if export is not None:
             code = _export(wanted, export, index)
         elif arguments.people:
-            code = _show_people(index, in_order(wanted, doubles.shared_devices), arguments)
+            code = _show_people(index, wanted, doubles.shared_devices, arguments)
         elif arguments.json:
             places = [*map(str, arguments.places)]
             say(json.dumps({"directories": places, "sessions": [asdict(e) for e in wanted]}))
@@ -163,7 +163,12 @@ def _export(entries: Sequence[Entry], wanted: "Wanted", index: Index) -> int:
     return journals.exit_code
 
 
-def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Namespace) -> int:
+def _show_people(
+    index: Index,
+    entries: Sequence[Entry],
+    shared_devices: Container[str],
+    arguments: argparse.Namespace,
+) -> int:
     """Show sessions by person, or write a page of them, and return the exit code."""
     from rich.console import Console
 
@@ -172,7 +177,7 @@ def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Nam
     from host_tools.commands.sessions.people_paper import summary
     from host_tools.papers.characters import show_sections
 
-    good = [(entry, at) for entry, at in placed if not entry.broken]
+    good = in_order((entry for entry in entries if not entry.broken), shared_devices)
     people, left_out = people_of(
         good,
         lambda entry: index.found(
@@ -180,8 +185,9 @@ def _show_people(index: Index, placed: Sequence[Placed], arguments: argparse.Nam
         ),
         show_progress,
         arguments.convention,
+        shared_devices,
     )
-    left_out = [*(f"{e.path}: {e.outcome}: {e.words}" for e, _ in placed if e.is_wrong), *left_out]
+    left_out = [*(f"{e.path}: {e.outcome}: {e.words}" for e in entries if e.is_wrong), *left_out]
     name_left_out(left_out)
     compared = [(person, person.comparisons()) for person in people]
     if not compared and (left_out or arguments.out is not None):

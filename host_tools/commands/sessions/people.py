@@ -1,6 +1,6 @@
 """Sessions by person: those of one identifier in their order, and what came of the ears between."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -55,6 +55,7 @@ class Visit:
     identity: Identity = NOBODY
     convention: str = FIFTY_PERCENT  # that its settings ask for; posteriors are of 50 % points
     uncertainty: Uncertainty = NOMINAL  # beside the answers
+    shared_device: bool = False  # its serial number is that of several devices, it seems
 
     @classmethod
     def of(cls, entry: Entry, found: Mapping[str, Any], at: float = 0.0) -> "Visit":
@@ -79,6 +80,13 @@ class Visit:
     def nominal(self) -> bool:
         """Return whether there was no calibration: levels are no dB HL."""
         return self.entry.calibration == UNCALIBRATED
+
+    def is_ordered_with(self, other: "Visit") -> bool:
+        """Return whether it is known which was before: by their numbers, or by clocks."""
+        device = self.entry.device
+        if device and device == other.entry.device and not self.shared_device:
+            return True
+        return all(was_clock_set(each.entry.started) for each in (self, other))
 
     def in_convention(self, convention: str) -> "Visit":
         """Return it, read as 50 % points, with thresholds in a convention."""
@@ -193,7 +201,7 @@ class Person:
         if not self.identifier or not measured or self.asked:
             return None
         *others, last = measured
-        first = next((each for each in others if not _refusals(each, last, ear)), None)
+        first = next((each for each in others if _may_be_compared(each, last, ear)), None)
         if first is None:
             return None
         apart_db2 = _apart_db2(first, last, ear)
@@ -208,6 +216,16 @@ class Person:
             if (measured := self._measured_visits(ear))
             for each in measured[:-1]
             if (refused := _refusals(each, measured[-1], ear))
+        ]
+
+    def unordered(self) -> list[tuple[str, Visit, Visit]]:
+        """Return which sessions are not compared with the last one, for none is known as later."""
+        return [
+            (ear, each, measured[-1])
+            for ear in EARS
+            if (measured := self._measured_visits(ear))
+            for each in measured[:-1]
+            if not each.is_ordered_with(measured[-1])
         ]
 
     def _measured_visits(self, ear: str) -> list[Visit]:
@@ -234,6 +252,10 @@ class Person:
                     "why": why.reason.to_record(),
                 }
                 for ear, first, last, why in self.refusals()
+            ],
+            "unordered": [
+                {"ear": ear, "first": first.entry.name, "last": last.entry.name}
+                for ear, first, last in self.unordered()
             ],
             "threshold_convention": self.convention,
             "sessions": [visit.as_json() for visit in self.visits],
@@ -264,6 +286,10 @@ def _apart_db2(one: Visit, other: Visit, ear: str) -> Callable[[float], float]:
     return lambda f: sum(each.beside(route, f)[Part.CALIBRATION] ** 2 for each in known)
 
 
+def _may_be_compared(first: Visit, last: Visit, ear: str) -> bool:
+    return first.is_ordered_with(last) and not _refusals(first, last, ear)
+
+
 def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
 
@@ -273,18 +299,21 @@ def people_of(
     find: Callable[[Entry], Mapping[str, Any]],
     watch: Watch,
     convention: str | None = None,
+    shared_devices: Container[str] = (),
 ) -> tuple[list[Person], list[str]]:
     """Return the people of sessions, by identifier, and why sessions are left out.
 
     Those without an identifier are the last. `find` tells what a replay of a session found, or
     why, a `HostError`, that is nothing; `watch` wraps the sessions. Thresholds are in a convention;
-    None: that of the settings of a person's last session.
+    None: that of the settings of a person's last session. Under a serial number of `shared_devices`
+    there are several devices.
     """
     by_identifier: dict[str, list[Visit]] = {}
     left_out: list[str] = []
     for entry, at in watch(placed, len(placed), "reading"):
         try:
             visit = Visit.of(entry, find(entry), at)
+            visit = replace(visit, shared_device=entry.device in shared_devices)
         except HostError as error:
             left_out.append(str(error))
         else:

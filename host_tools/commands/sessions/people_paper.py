@@ -97,6 +97,10 @@ def remarks(person: Person, comparisons: Sequence[Comparison]) -> list[Row]:
             row("people-refused", ear=ear, first=_day(first), last=_day(last), differs=why.reason)
             for ear, first, last, why in person.refusals()
         ]
+        found += [
+            row("people-unordered", ear=ear, first=_day(first), last=_day(last))
+            for ear, first, last in person.unordered()
+        ]
     if len(person.visits) > 1 and not comparisons:
         found.append(row("people-nothing-twice"))
     for why in person.asked:

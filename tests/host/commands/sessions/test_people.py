@@ -281,6 +281,27 @@ def test_what_is_nominal_stands_apart_on_the_page(clinic: Path, tmp_path: Path) 
     assert 'class="way"' not in page, "no line joins what is not in one unit"
 
 
+def test_sessions_whose_order_nobody_knows_are_not_compared(clinic: Path) -> None:
+    """Of two devices, one with a clock that was never set: which ear is the worse one later?"""
+    before, after = _entry(clinic, 2), _entry(clinic, 1)
+    unset = at(before, "1970-01-01", 5, "box-2")
+    known = at(after, "2027-01-01", 6, "box-1")
+    (said,) = [row for row in remarks_on(unset, known) if row["code"] == "people-unordered"]
+    assert (said["ear"], said["last"]["date"]) == ("left", "2027-01-01")
+    (person,) = people_among([unset, known])
+    assert person.comparisons() == []
+    told = person.as_json([])
+    assert [(each["ear"], told["changes"]) for each in told["unordered"]] == [("left", [])]
+    for one, other in (
+        (at(before, "1970-01-01", 5), at(after, "1970-01-02", 6)),  # numbers of one device
+        (at(before, "2026-01-01", 5, "box-2"), known),  # two clocks
+    ):
+        (person,) = people_among([one, other])
+        assert (len(person.comparisons()), person.unordered()) == (1, [])
+    shared = [replace(v, shared_device=True) for v in person.visits]
+    assert Person("X", (shared[0], replace(shared[1], entry=unset))).unordered() != []
+
+
 def test_people_are_told_from_the_index_without_another_replay(
     clinic: Path, gp_pta: GpPta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
