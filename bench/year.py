@@ -29,19 +29,31 @@ OUT: Final = "{out}"  # stands for the directory that answers go to
 YEAR: Final = ("--since", "2020-01-01", "--until", "2020-12-31")
 PEOPLE: Final = (*YEAR, "--people", "--json")
 ANSWERS: Final = (*YEAR, "--answers", "--force", "--export", OUT)
-# A list of a directory, and what is asked of it; in this order, and the index of one is there for
-# the next. A year is a tenth of the journals.
-LISTS: Final[dict[str, tuple[str, ...]]] = {
-    "first list": (),
-    "second list": (),
-    "list of one person": ("--identifier", "P-17"),
-    "list of a month": ("--since", "2020-03-01", "--until", "2020-03-31"),
-    "list by device and verdict": ("--device", "N-*", "--verdict", "doubtful"),
-    "list of what was valid, as JSON": ("--outcome", "complete", "--json"),
-    "people of a year, replayed": PEOPLE,
-    "people of a year, from the index": PEOPLE,
-    "one person, from the index": ("--people", "--identifier", "P-1"),
-    "answers of a year, from the index": ANSWERS,
+PEAK_MB_MAX: Final = 200.0
+ABOVE_FEW: Final = (0.1, 10.0)  # seconds and MB of a start with many journals above one with few
+
+
+class List(NamedTuple):
+    """A list of the directory, and at most how much processor time it may take: with N journals."""
+
+    words: tuple[str, ...]
+    fixed_s: float
+    journal_ms: float = 0.0  # for each of the N
+    opens: bool = False  # journals, beyond what the index has
+
+
+# In this order: the index of one is there for the next. A year is a tenth of the journals.
+LISTS: Final[dict[str, List]] = {
+    "first list": List((), 0.2, 3.0, opens=True),
+    "second list": List((), 0.2, 0.2),
+    "list of one person": List(("--identifier", "P-17"), 0.2),
+    "list of a month": List(("--since", "2020-03-01", "--until", "2020-03-31"), 0.2),
+    "list by device and verdict": List(("--device", "N-*", "--verdict", "doubtful"), 0.2),
+    "list of what was valid, as JSON": List(("--outcome", "complete", "--json"), 0.2, 0.2),
+    "people of a year, replayed": List(PEOPLE, 1.0, 20.0, opens=True),
+    "people of a year, from the index": List(PEOPLE, 1.0, 0.5),
+    "one person, replayed": List(("--people", "--identifier", "P-1"), 2.0, opens=True),
+    "answers of a year, from the index": List(ANSWERS, 1.0, 2.0, opens=True),
 }
 
 
@@ -53,10 +65,8 @@ class Cost(NamedTuple):
     def __str__(self) -> str:
         return f"{self.processor_s:.2f} s | {self.peak_mb:.0f} MB | {self.journals_opened}"
 
-
-def places(directory: Path) -> list[str]:
-    """Return what a list is made of."""
-    return [str(directory)]
+    def is_within(self, most: "Cost") -> bool:
+        return all(mine <= yours for mine, yours in zip(self, most, strict=True))
 
 
 def start(directory: Path) -> None:
@@ -68,7 +78,7 @@ def start(directory: Path) -> None:
 
 def show(directory: Path, words: Sequence[str]) -> None:
     out = str(directory.with_name("answers"))
-    gp_pta(["sessions", *places(directory), *(word.replace(OUT, out) for word in words)])
+    gp_pta(["sessions", str(directory), *(word.replace(OUT, out) for word in words)])
 
 
 def cost_of(do: Callable[[], None]) -> Cost:
@@ -100,26 +110,38 @@ def apart(what: str, directory: Path, cache: Path) -> Cost:
     return Cost(*json.loads(ended.stderr.splitlines()[-1]))
 
 
-def table(journals: int, directory: Path) -> list[str]:
-    """Make the journals of a year, and one directory with few, and return a row for each cost."""
+def table(journals: int, directory: Path) -> tuple[list[str], bool]:
+    """Make the journals of a year, and one directory with few; return what each costs, and may.
+
+    And whether all is within what it may.
+    """
     few, all_there = len(KINDS) + journals % len(KINDS), directory / "all"
     for place, count in ((directory / "few", few), (all_there, journals)):
         place.mkdir()
         write_journals(place, count, DEVICE)
-    costs = {
-        f"{START}, {few} journals": apart(START, directory / "few", directory),
-        START: apart(START, all_there, directory),
-        **{name: apart(name, all_there, directory) for name in LISTS},
+    with_few = apart(START, directory / "few", directory)
+    start_most = Cost(with_few.processor_s + ABOVE_FEW[0], with_few.peak_mb + ABOVE_FEW[1], 1)
+    rows = {
+        f"{START}, {few} journals": (with_few, with_few),
+        START: (apart(START, all_there, directory), start_most),
     }
-    heads = ["what", "processor time", "peak memory", "journals opened"]
+    for name, of in LISTS.items():
+        most_s = of.fixed_s + 1e-3 * of.journal_ms * journals
+        most = Cost(most_s, PEAK_MB_MAX, 5 * journals if of.opens else 0)
+        rows[name] = (apart(name, all_there, directory), most)
+    heads = ["what", "processor time", "peak memory", "journals opened", "and at most"]
     kept = sum(each.stat().st_size for each in (directory / "gp-pta").iterdir())
-    return [
+    lines = [
         f"{journals} journals; {machine()}; the index has {kept / 1e6:.1f} MB",
         "",
         "| " + " | ".join(heads) + " |",
         "|---" * len(heads) + "|",
-        *(f"| {name} | {cost} |" for name, cost in costs.items()),
+        *(
+            f"| {name} | {cost} | {str(most).replace(' |', ',')} |"
+            for name, (cost, most) in rows.items()
+        ),
     ]
+    return lines, all(cost.is_within(most) for cost, most in rows.values())
 
 
 def main(arguments: list[str]) -> int:
@@ -130,9 +152,10 @@ def main(arguments: list[str]) -> int:
     given = p.parse_args(arguments)
     if given.row is None:
         with tempfile.TemporaryDirectory() as directory:
-            print(*table(given.journals, Path(directory)), sep="\n")
-        return 0
-    do = start if given.row == START else lambda at: show(at, LISTS[given.row])
+            lines, is_within = table(given.journals, Path(directory))
+        print(*lines, "" if is_within else "\nsomething takes more than it may", sep="\n")
+        return 0 if is_within else 1
+    do = start if given.row == START else lambda at: show(at, LISTS[given.row].words)
     print(json.dumps(cost_of(lambda: do(given.at))), file=sys.stderr)
     return 0
 

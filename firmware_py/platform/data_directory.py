@@ -104,6 +104,7 @@ class DataDirectory:
                 f"data directory {str(path)!r} is in use by another firmware"
             ) from None
         self._used = self._remembered()
+        self._remember_named()
 
     def close(self) -> None:
         self.disk.close(self._lock)
@@ -150,9 +151,18 @@ class DataDirectory:
             if self.disk.has_other_names(self.path / LOCK_NAME):
                 return  # it would change elsewhere, too
             if self.disk.size(self._lock) > LOCK_BYTES_MAX:
+                # Without power at this moment the names tell the numbers, as they did before.
                 self.disk.truncate(self._lock, 0)
             write_all(self.disk, self._lock, f"{line}\n".encode())
             self.disk.fsync(self._lock)
+
+    def _remember_named(self) -> None:
+        """Keep the numbers of journals that are here: somebody may move them away at any time."""
+        for kind in (SESSION, TUNING):
+            with suppress(DataDirectoryError):  # who begins a session is told
+                named = self._named_paths(kind)
+                if named and _number_in(named[-1]) > self._used[kind]:
+                    self.remember(_number_in(named[-1]), kind)
 
     def _remembered(self) -> dict[str, int]:
         try:

@@ -18,17 +18,14 @@ BEGINNING: Final = b'{"n": 0, '  # of every journal's first line
 OF_TUNING: Final = b'"procedure": "tuning"'  # in the first line of a tuning's, near its beginning
 NEAR_BYTES: Final = 256
 
-# What tells that a file was changed, or is another one: size, inode, device, and in ns when its
-# content and when anything of it was changed. None: nobody knows.
-State = tuple[int, int, int, int, int] | None
-
 
 class Found(NamedTuple):
     """A file, or a folder that cannot be read."""
 
-    path: str  # to open it
+    path: str  # as it was named
+    absolute: str
     name: str  # as it is shown: below its directory, or below that where several were named
-    state: State = None
+    state: str = ""  # of `state_of`
     regular: bool = False
     why_not: str = ""  # of a folder: why it cannot be read
 
@@ -47,12 +44,13 @@ def files_in(places: Sequence[Path]) -> Iterator[Found]:
     for place in places:
         try:
             if not stat.S_ISDIR(os.stat(place).st_mode):
-                yield _file(str(place), str(place))
+                yield _file(str(place), os.path.abspath(place), str(place))
                 continue
             os.scandir(place).close()
         except OSError as error:
             raise cannot_be_read(place, error) from None
-        yield from _below(str(place), "" if len(places) == 1 else str(place), read)
+        name = "" if len(places) == 1 else str(place)
+        yield from _below(str(place), os.path.abspath(place).rstrip("/"), name, read)
 
 
 def journals_in(places: Sequence[Path]) -> Iterator[Found]:
@@ -82,23 +80,23 @@ def _beginning(found: Found) -> bytes:
         return b""
 
 
-def state_of(path: str | Path) -> State:
-    """Return the state of a file; None: it cannot be told."""
+def state_of(path: str | Path) -> str:
+    """Return what tells that a file was changed, or is another one; "": it cannot be told."""
     try:
-        about = os.stat(path)
+        return _state(os.stat(path))
     except OSError:
-        return None
-    return _state(about)
+        return ""
 
 
-def _state(about: os.stat_result) -> State:
-    return about.st_size, about.st_ino, about.st_dev, about.st_mtime_ns, about.st_ctime_ns
+def _state(about: os.stat_result) -> str:
+    """Return size, inode and device, and in ns when content and when anything was changed."""
+    return f"{about.st_size} {about.st_ino} {about.st_dev} {about.st_mtime_ns} {about.st_ctime_ns}"
 
 
-def _below(directory: str, name: str, read: set[tuple[int, int]]) -> Iterator[Found]:
-    folders = [(directory, name)]
+def _below(directory: str, absolute: str, name: str, read: set[tuple[int, int]]) -> Iterator[Found]:
+    folders = [(directory, absolute, name)]
     while folders:
-        directory, name = folders.pop()
+        directory, absolute, name = folders.pop()
         try:
             about = os.stat(directory)
             if (about.st_dev, about.st_ino) in read:
@@ -107,14 +105,15 @@ def _below(directory: str, name: str, read: set[tuple[int, int]]) -> Iterator[Fo
             with os.scandir(directory) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            yield Found(directory, name, why_not=error.strerror or str(error))
+            yield Found(directory, absolute, name, why_not=error.strerror or str(error))
             continue
         for entry in found:
             below = f"{name}/{entry.name}" if name else entry.name
+            place = f"{absolute}/{entry.name}"
             if _is_folder(entry):
-                folders.append((entry.path, below))
+                folders.append((entry.path, place, below))
             else:
-                yield _file(entry.path, below, entry)
+                yield _file(entry.path, place, below, entry)
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
@@ -124,9 +123,9 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _file(path: str, name: str, entry: "os.DirEntry[str] | None" = None) -> Found:
+def _file(path: str, absolute: str, name: str, entry: "os.DirEntry[str] | None" = None) -> Found:
     try:
         about = os.stat(path) if entry is None else entry.stat()
     except OSError:  # a link to nowhere; who reads it says so
-        return Found(path, name)
-    return Found(path, name, _state(about), stat.S_ISREG(about.st_mode))
+        return Found(path, absolute, name)
+    return Found(path, absolute, name, _state(about), stat.S_ISREG(about.st_mode))

@@ -9,6 +9,7 @@ by its device, its number and the digest of its journal, seals and all, so that 
 a replay found is kept by that digest and by the version of the program that found it.
 """
 
+import argparse
 import errno
 import json
 import os
@@ -30,12 +31,12 @@ from host_tools.files import digest_of, user_directory
 from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
 from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
+from host_tools.terminal import say_aside
 
 # An index of other fields, or of another release, is made anew; the number is for what else may
 # change.
 COLUMNS: Final = tuple(name for name in Entry.__dataclass_fields__ if name not in ("name", "path"))
-FORMAT: Final = zlib.crc32(" ".join(["6", __version__, *COLUMNS]).encode()) >> 1
-STATE: Final = ("size", "inode", "volume", "changed_ns", "touched_ns")
+FORMAT: Final = zlib.crc32(" ".join(["7", __version__, *COLUMNS]).encode()) >> 1
 NAME: Final = "sessions.sqlite"
 BEFORE: Final = "sessions-*.json"  # what earlier versions kept
 BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there
@@ -48,7 +49,7 @@ CREATE TABLE sessions (
     UNIQUE (device, session, content)
 );
 CREATE TABLE files (
-    path BLOB PRIMARY KEY, {", ".join(STATE)}, session INTEGER NOT NULL REFERENCES sessions (id)
+    path BLOB PRIMARY KEY, state TEXT NOT NULL, session INTEGER NOT NULL REFERENCES sessions (id)
 ) WITHOUT ROWID;
 CREATE INDEX files_by_session ON files (session);
 CREATE TABLE findings (
@@ -56,27 +57,24 @@ CREATE TABLE findings (
 ) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 """
+TABLES: Final = ("findings", "files", "sessions")
 # What is looked at now. `opened` is the path as it was named, null where it is absolute; as many
 # of its last characters are the name as it is shown as `named` says.
-SEEN: Final = f"""
+SEEN: Final = """
 CREATE TEMP TABLE seen (
-    path BLOB PRIMARY KEY, opened BLOB, named INTEGER, why_not TEXT, regular INTEGER,
-    {", ".join(STATE)}
+    path BLOB PRIMARY KEY, opened BLOB, named INTEGER, state TEXT, regular INTEGER, why_not TEXT
 ) WITHOUT ROWID
 """
 LISTED: Final = f"""
 FROM seen JOIN files USING (path) JOIN sessions s ON s.id = files.session
 WHERE s.outcome <> '{NO_JOURNAL}'
 """
-_SEEN_STATE: Final = ", ".join(f"seen.{name}" for name in STATE)
-_KEPT_STATE: Final = ", ".join(f"files.{name}" for name in STATE)
-CHANGED: Final = f"""
-SELECT ifnull(opened, path), named, why_not, regular, {_SEEN_STATE}
-FROM seen LEFT JOIN files USING (path)
-WHERE files.size IS NULL OR ({_KEPT_STATE}) IS NOT ({_SEEN_STATE})
+CHANGED: Final = """
+SELECT path, opened, named, seen.state, regular, why_not FROM seen LEFT JOIN files USING (path)
+WHERE seen.state = '' OR files.state IS NOT seen.state
 """
 LOST: Final = """
-SELECT count(*) FROM seen LEFT JOIN files USING (path)
+SELECT count(*) FROM seen JOIN files USING (path)
 LEFT JOIN sessions s ON s.id = files.session WHERE s.id IS NULL
 """
 TWICE: Final = f"""
@@ -106,7 +104,6 @@ class Where:
 
 
 ALL: Final = Where()
-NO_STATE: Final = (None,) * len(STATE)
 
 
 class Index:
@@ -124,10 +121,10 @@ class Index:
         Errors are those of `files_in`, and those of SQLite.
         """
         with _transaction(self._connection, "BEGIN"):
-            here = _here()
-            rows = (_seen(found, here) for found in files_in(places))
-            marks = ", ".join("?" * (5 + len(STATE)))
-            self._connection.executemany(f"INSERT OR IGNORE INTO seen VALUES ({marks})", rows)
+            rows = map(_seen, files_in(places))
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?, ?)", rows
+            )
         gone = self._gone_from(places)
         new = [_found(*row) for row in self._connection.execute(CHANGED)]
         looked = map(_look_at, watch(new, len(new), "reading"))
@@ -205,17 +202,21 @@ class Index:
             "ON CONFLICT DO UPDATE SET content = excluded.content RETURNING id",
             (*values, _check(values)),
         ).fetchall()
-        row = (_key(found.path), *(found.state or NO_STATE), key)
-        marks = ", ".join("?" * len(row))
-        self._connection.execute(f"INSERT OR REPLACE INTO files VALUES ({marks})", row)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
+            (os.fsencode(found.absolute), found.state, key),
+        )
 
     def _gone_from(self, places: Sequence[Path]) -> list[tuple[bytes]]:
-        """Return the files of directories in which they are no more."""
+        """Return the files of directories in which they are no more, if all folders were read."""
+        unread = self._connection.execute("SELECT count(*) FROM seen WHERE why_not <> ''")
+        if unread.fetchone() != (0,):
+            return []
         query = (
             "SELECT path FROM files WHERE path > ? AND path < ? "
             "AND path NOT IN (SELECT path FROM seen)"
         )
-        keys = [_key(str(place)) for place in places]
+        keys = [os.fsencode(os.path.abspath(place).rstrip("/")) for place in places]
         return [
             row for key in keys for row in self._connection.execute(query, (key + b"/", key + b"0"))
         ]
@@ -237,7 +238,7 @@ def _look_at(found: Found) -> tuple[Found, Entry]:
     """Return what a file is; it has no state if it is to be looked at again the next time."""
     name = os.path.basename(found.name)
     if found.why_not:
-        return found._replace(state=None), Entry(name, UNREADABLE, found.why_not)
+        return found._replace(state=""), Entry(name, UNREADABLE, found.why_not)
     if not (found.named_as_journal or begins_as_journal(found)):
         return found, Entry(name, NO_JOURNAL, session=0)
     from host_tools.recordings.look import entry_of
@@ -245,10 +246,14 @@ def _look_at(found: Found) -> tuple[Found, Entry]:
     entry = entry_of(Path(found.path))
     # Who may read a file can change without a change of its state.
     if entry.outcome == UNREADABLE:
-        return found._replace(state=None), entry
+        return found._replace(state=""), entry
     if state_of(found.path) != found.state:  # it was written to meanwhile
-        return found._replace(state=None), replace(entry, content="")
+        return found._replace(state=""), replace(entry, content="")
     return found, entry
+
+
+def add_index_argument(p: argparse.ArgumentParser, words: str) -> None:
+    p.add_argument("--no-index", action="store_true", help=words)
 
 
 @contextmanager
@@ -284,14 +289,17 @@ def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
                 index.close()
             if connect is _in_memory or not isinstance(error, (OSError, sqlite3.Error)):
                 raise
-            connect = _made_anew if _is_damage(error) and connect is _kept else _in_memory
+            damaged = _is_damage(error) and connect is _kept
+            connect = _made_anew if damaged else _in_memory
+            if not damaged:
+                say_aside(f"no index is used, and every journal is read: {error}")
         else:
             return index
 
 
 def _is_damage(error: BaseException) -> bool:
     """Tell whether the index is damaged, and not in use, without room or closed to us."""
-    return type(error) is sqlite3.DatabaseError or "no such" in str(error)
+    return type(error) is sqlite3.DatabaseError
 
 
 def _in_memory() -> sqlite3.Connection:
@@ -304,17 +312,16 @@ def _kept() -> sqlite3.Connection:
     """Open the index that is kept; an `sqlite3.DatabaseError` says that it is no such one."""
     place = _kept_at()
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))  # identifiers are in it
+    with suppress(FileExistsError):
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))  # identifiers are in it
     connection = sqlite3.connect(place, timeout=BUSY_S, isolation_level=None)
     try:
-        if _version(connection) != FORMAT:
+        if not _is_ours(connection):
             with _transaction(connection):
-                if _version(connection) == 0:  # no other process has made it meanwhile
+                if not _is_ours(connection):  # no other process has made it meanwhile
                     _create(connection)
                     for before in place.parent.glob(BEFORE):
                         before.unlink(missing_ok=True)
-        if _version(connection) != FORMAT:
-            raise sqlite3.DatabaseError("an index of another version")
     except BaseException:
         connection.close()
         raise
@@ -339,12 +346,16 @@ def _kept_at() -> Path:
         raise FileNotFoundError(errno.ENOENT, str(error)) from None
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _is_ours(connection: sqlite3.Connection) -> bool:
     ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-    return int(version)
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    return version == FORMAT and tables.issuperset(TABLES)
 
 
 def _create(connection: sqlite3.Connection) -> None:
+    """Make the tables, in the place of those of another version."""
+    for table in TABLES:
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in SCHEMA.split(";"):
         connection.execute(statement)
 
@@ -369,30 +380,18 @@ def _has(path: Path, content: str) -> bool:
         return False
 
 
-def _seen(found: Found, here: bytes) -> tuple[Any, ...]:
-    opened, state = os.fsencode(found.path), found.state or NO_STATE
-    path = opened if opened.startswith(b"/") else here + opened
-    as_named = None if path is opened else opened
-    told = (as_named, len(found.name), found.why_not, found.regular)
-    return path, *told, *state
+def _seen(found: Found) -> tuple[Any, ...]:
+    path = os.fsencode(found.absolute)
+    opened = None if found.path == found.absolute else os.fsencode(found.path)
+    return path, opened, len(found.name), found.state, found.regular, found.why_not
 
 
-def _found(opened: bytes, named: int, why_not: str, regular: int, *state: Any) -> Found:
-    path = os.fsdecode(opened)
-    known = None if state == NO_STATE else state
-    return Found(path, path[-named:], known, bool(regular), why_not)
-
-
-def _here() -> bytes:
-    """Return what stands before a path that is not absolute; nothing, if this place is gone."""
-    try:
-        return os.path.join(os.getcwdb(), b"")
-    except OSError:
-        return b""
-
-
-def _key(path: str) -> bytes:
-    return os.path.join(_here(), os.fsencode(path))
+def _found(
+    path: bytes, opened: bytes | None, named: int, state: str, regular: int, why_not: str
+) -> Found:
+    absolute = os.fsdecode(path)
+    told = absolute if opened is None else os.fsdecode(opened)
+    return Found(told, absolute, told[-named:], state, bool(regular), why_not)
 
 
 def _entry(opened: bytes, named: int, *row: Any) -> Entry:

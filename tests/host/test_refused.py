@@ -64,7 +64,7 @@ beside --decimal comma allowed is --separator semicolon, tab
     --answers -o nowhere/answers => -o is 'nowhere/answers'; allowed is a name in a directory that
     --answers -o / => -o is '/'; allowed is a name in a directory that is there
     --answers -o directory.toml => is there already; it is not overwritten without --force
-    --answers -o there.toml --force => is there already; it is not overwritten, for it is no dir
+    --answers -o there.toml --force => --format is missing and -o 'there.toml' does not tell it
     --answers -o LONG => cannot be written: File name too long
 report LEFT
     -o r.jpg => -o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf

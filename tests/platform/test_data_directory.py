@@ -77,6 +77,17 @@ def test_numbers_go_on_when_all_journals_are_moved_away(data: DataDirectory) -> 
     last.close()
 
 
+def test_numbers_go_on_after_journals_that_another_program_left(tmp_path: Path) -> None:
+    (tmp_path / "session-000050.journal").touch()
+    data = DataDirectory(tmp_path)
+    (tmp_path / "session-000050.journal").unlink()
+    assert (data.next_number(), data.next_number(TUNING)) == (51, 1)
+    data.close()
+    again = DataDirectory(tmp_path)
+    assert again.next_number() == 51
+    again.close()
+
+
 def test_the_last_numbers_take_no_more_room_with_the_years(data: DataDirectory) -> None:
     for number in range(1, 500):
         data.remember(number)

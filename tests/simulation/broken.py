@@ -15,7 +15,7 @@ from firmware_py.firmware import FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent, Lost
-from firmware_py.platform.data_directory import LOCK_NAME
+from firmware_py.platform.data_directory import LOCK_NAME, SESSION, session_number
 from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.terms.events import Paused
@@ -333,6 +333,16 @@ def rereading(parts: Parts) -> None:
     wrap(parts.firmware, "_open_ports", after=look)
 
 
+def unremembering(parts: Parts) -> None:
+    """Give the number after the journals that are there, whatever was moved away."""
+    data = parts.data
+
+    def after_what_is_there(kind: str = SESSION) -> int:
+        return max(map(session_number, data.journals(kind)), default=0) + 1
+
+    have(data, next_number=after_what_is_there)
+
+
 def littering(parts: Parts) -> None:
     """Leave files that nobody takes away."""
     data = parts.data
@@ -347,4 +357,3 @@ def littering(parts: Parts) -> None:
 
 roomy = having("data", require_room=lambda _: 1 << 30)
 nameless = having("data", device="")
-unremembering = having("data", remember=lambda *_: None)

@@ -81,7 +81,11 @@ class Clinic:
     def _note(self, visit: Visit, run: Run, outcome: Outcome) -> None:
         """Note the sessions of a day, as those who were there know them."""
         pages, world = run.world.ledger.pages, run.world
-        there = [path for path in world.day.files if path not in world.moved]
+        there = [
+            path
+            for path in world.day.files
+            if path not in world.moved or not world.seconds.is_there(path)
+        ]
         begun = [path for path in pages if path not in there and pages[path].header]
         for path in of_kind(dict.fromkeys(begun, b""), SESSION):
             number = session_number(path)
@@ -89,7 +93,7 @@ class Clinic:
             noted = Noted(
                 visit.device.name,
                 number,
-                world.seconds.whose(path) or "",
+                world.seconds.whose(path) or pages[path].header["person"]["identifier"] or "",
                 visit.date.isoformat(),
                 visit.calibration,
                 str(result.outcome) if result else UNFINISHED,

@@ -43,6 +43,7 @@ class Seconds:
             for path, header in day.known.items()
             if path.name.startswith(SESSION)
         }
+        self._gone = dict[Path, Begun]()  # their journals were moved away
         self._typed_settings = True  # since the operator came
 
     @property
@@ -50,12 +51,18 @@ class Seconds:
         return f"P-{self.person}"
 
     def whose(self, path: Path) -> str | None:
-        """Return for whom a session was begun."""
-        return self._begun[path].identifier
+        """Return for whom a session was begun; None: it never ran, or nobody was named."""
+        begun = self._begun.get(path) or self._gone.get(path)
+        return begun.identifier if begun else None
+
+    def is_there(self, path: Path) -> bool:
+        """Return whether a session was begun, and its journal not moved away since."""
+        return path in self._begun
 
     def forget(self, path: Path) -> None:
         """Take in that a journal is no more there: another session may have its name."""
-        self._begun.pop(path, None)
+        if path in self._begun:
+            self._gone[path] = self._begun.pop(path)
 
     # The device
 

@@ -21,7 +21,7 @@ from tests.simulation.violation import Violation
 from tests.simulation.year import BEFORE, CLOCK_LOST, DISK_FULL, SITES, Year, draw_year
 
 # Few visits, at which all comes that may come in a year.
-SMALL: Final = draw_year(511, visits=6)
+SMALL: Final = draw_year(67, visits=6)
 LISTING: Final = "import sys; from host_tools.main import main; sys.exit(main(sys.argv[1:]))"
 # Those to the device whose disk fills alone.
 FILLED: Final = next(visit.device.name for visit in SMALL.visits if visit.luck == DISK_FULL)
@@ -77,7 +77,7 @@ def test_years_have_all_that_a_year_may_have() -> None:
     assert {year.before for year in years} == {*BEFORE}
     assert {year.twice for year in years} == {*SITES}
     assert {visit.device.serial(visit.at) for visit in visits} >= {"51b0c2", "51b00000000000a1"}
-    assert all({CLOCK_LOST, DISK_FULL} >= {v.luck for v in year.visits} - {""} for year in years)
+    assert all({v.luck for v in year.visits} == {CLOCK_LOST, DISK_FULL, ""} for year in years)
     assert draw_year(3) == draw_year(3) != draw_year(4)
 
 
@@ -195,5 +195,5 @@ def test_the_alarm_rings_when_a_test_is_begun_on_a_full_disk() -> None:
 def test_the_alarm_rings_when_a_device_has_no_name(tmp_path: Path) -> None:
     clinic = Clinic(only(FILLED).only([0]), broken.spoilt(broken.nameless))
     clinic.live()
-    with pytest.raises(Violation, match=r"session \('', 1\) is listed 2 times"):
+    with pytest.raises(Violation, match=r"session \('N-1', 5\) is listed 0 times"):
         clinic.check(clinic.merge(tmp_path / "all"))

@@ -150,7 +150,8 @@ def draw_year(seed: int, visits: int | None = None) -> Year:
         if chance.random() < 0.3:  # it became another
             ears[person] = chance.choice(AUDIOGRAMS)
         drawn.append(Visit(at, device, person, _story(chance, device, ears[person])))
-    lost, full = chance.randrange(count), _filled(chance, drawn)
+    full = _filled(chance, drawn)
+    lost = chance.choice([n for n in range(count) if n != full])
     drawn[lost] = replace(drawn[lost], luck=CLOCK_LOST)
     calm = replace(drawn[full].story, troubles=(), rates=FaultRates())
     drawn[full] = replace(drawn[full], luck=DISK_FULL, story=calm)
@@ -158,9 +159,12 @@ def draw_year(seed: int, visits: int | None = None) -> Year:
 
 
 def _filled(chance: random.Random, visits: Sequence[Visit]) -> int:
-    """Return which visit finds its disk full: one of a device with journals to move away."""
+    """Return which visit finds its disk full: one of a device with journals to move away.
+
+    The first device has those of the program before, from its first visit on.
+    """
     names = [visit.device.name for visit in visits]
-    used = [n for n, name in enumerate(names) if names[:n].count(name) >= 2]
+    used = [n for n, name in enumerate(names) if name == "N-1" or names[:n].count(name) >= 2]
     return chance.choice(used or [len(visits) - 1])
 
 

@@ -1,6 +1,7 @@
 """`gp-pta export`: what sessions found, for spreadsheets, programs and clinical systems."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -27,7 +28,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_directory, check_name, file_to_write, write_text
 from host_tools.recordings.convention import add_convention_argument
-from host_tools.recordings.index import Index, looked_at
+from host_tools.recordings.index import Index, add_index_argument, looked_at
 from host_tools.recordings.newest import add_journals_argument, journals_or_newest
 from host_tools.terminal import name_left_out, say, say_aside, show_progress
 
@@ -46,7 +47,8 @@ csv has a session a row, or with --tidy a threshold a row; a column of numbers h
 what is no number is said in a column beside it. --nhanes writes variables and codes of NHANES; 666:
 no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
 has a threshold a row. --answers has an answer a row: a directory gets a file of Parquet a month, as
-in answers/month=2026-11/answers.parquet; .parquet and .csv are one file.
+in answers/month=2026-11/answers.parquet; .parquet and .csv are one file. They come out of a replay,
+which is kept in the index of gp-pta sessions.
 
 A JOURNAL in .json is a document of sessions, which the operator's page saves and --format json
 writes: it gives every format that its journals give.
@@ -80,6 +82,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_row_arguments(p)
     add_convention_argument(p)
     add_unfinished_argument(p, "take")
+    add_index_argument(p, "--answers: replay every journal, and keep nothing")
     p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
 
 
@@ -92,7 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
     journals = journals_or_newest(arguments.journals, tunings=False)
     _check_once(journals)
     there = [path for path in journals if path.is_file() and path.suffix != DOCUMENT]
-    with looked_at(there, show_progress) if wanted.answers else nullcontext() as index:
+    keep = not arguments.no_index
+    with looked_at(there, show_progress, keep=keep) if wanted.answers else nullcontext() as index:
         return export(journals, wanted, index).exit_code
 
 
@@ -163,8 +167,8 @@ def _checked_format(arguments: argparse.Namespace, out: Path | None, option: str
 
 
 def _is_by_month(out: Path | None) -> bool:
-    """Return whether answers go to a directory of this name: it has the ending of no format."""
-    return out is not None and out.suffix not in {format.ending for format in FORMATS.values()}
+    """Return whether answers go to a directory of this name: it is one, or has no ending."""
+    return out is not None and (out.suffix == "" or os.path.isdir(out))
 
 
 def export(paths: Sequence[Path], wanted: Wanted, index: Index | None = None) -> Journals:

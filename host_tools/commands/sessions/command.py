@@ -20,7 +20,7 @@ from host_tools.files import check_name, write_text
 from host_tools.papers import Shown
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.entry import BROKEN, TUNING, Entry
-from host_tools.recordings.index import Index, looked_at
+from host_tools.recordings.index import Index, add_index_argument, looked_at
 from host_tools.terminal import name_left_out, say, say_aside, show_progress
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ names. What was read, and what a replay found, is kept in an index under ~/.cach
 $XDG_CACHE_HOME/gp-pta), which may be removed at any time; journals are never changed. A copy of a
 journal counts once. PTA4 is the mean at 0.5, 1, 2 and 4 kHz, of 50 % points (heard half the time;
 clinical thresholds lie some 2.8 dB higher); in brackets if one of the four was not measured but
-inferred. The verdict says whether there was a test: an ear has a PTA4,
-and is compared, only if it is valid. People are told apart by their identifier alone, their
-sessions are in the order of their numbers, and copies count once. With --people all thresholds and
-means of a person are in one convention, that of the last test's settings if --convention says none;
-sessions without a calibration stand apart, in nominal dB.
+inferred. The verdict says whether there was a test: an ear has a PTA4, and is compared, only if it
+is valid. People are told apart by their identifier alone, and their sessions are in the order of
+their numbers. With --people all thresholds and means of a person are in one convention, that of the
+last test's settings if --convention says none; sessions without a calibration stand apart, in
+nominal dB.
 
 exit codes: 0 done; 1 with --export or --people: some were written or told, and others left out, and
 named; 2 there is no such directory, or nothing was written or told; 6 the same with --export, for a
@@ -53,6 +53,7 @@ record of the one journal says what no session can have recorded
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
 OUTCOMES: Final = (SessionOutcome.COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 PAGE: Final = ".html"
+OF_EXPORT: Final = ("rows", "separator", "decimal", "unfinished", "format")
 HEADS: Final = (
     "journal", "started", "ears", "routes", "outcome", "verdict", "pta4-right", "pta4-left",
 )  # fmt: skip
@@ -86,7 +87,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument(
         "--people", action="store_true",
-        help="by person: their sessions in order, and whether an ear changed; reads each whole",
+        help="by person: their sessions in order, and whether an ear changed",
     )  # fmt: skip
     p.add_argument(
         "-o", "--out", type=Path, metavar="FILE.html",
@@ -104,7 +105,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_row_arguments(p)
     add_convention_argument(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    p.add_argument("--no-index", action="store_true", help="read every journal, and keep nothing")
+    add_index_argument(p, "read every journal, and keep nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -139,6 +140,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _export_wanted(arguments: argparse.Namespace) -> "Wanted | None":
     """Return what is to be exported; `HostError` if it cannot be written."""
     if arguments.export is None:
+        for option in OF_EXPORT:
+            if getattr(arguments, option):
+                name = arguments.rows if option == "rows" else option
+                raise HostError(f"--{name} is of --export, which is missing")
         return None
     from host_tools.commands.export.command import Wanted
 

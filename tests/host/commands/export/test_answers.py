@@ -340,11 +340,11 @@ def test_answers_are_told_from_the_index_without_another_replay(
     """Whether an export, a list or `--people` had them found."""
     outs = [tmp_path / f"{number}.parquet" for number in range(3)]
     gp_pta("sessions", archive, "--people")
-    monkeypatch.setattr("host_tools.commands.export.journals.findings_of", None)
-    assert gp_pta("export", archive, "--answers", "-o", outs[0])[0] == 0
-    assert gp_pta("sessions", archive, "--answers", "--export", outs[1])[0] == 0
-    monkeypatch.undo()
-    assert gp_pta("export", archive, "--answers", "-o", outs[2])[0] == 0
+    with monkeypatch.context() as without:
+        without.setattr("host_tools.commands.export.journals.findings_of", None)
+        assert gp_pta("export", archive, "--answers", "-o", outs[0])[0] == 0
+        assert gp_pta("sessions", archive, "--answers", "--export", outs[1])[0] == 0
+    assert gp_pta("export", archive, "--answers", "--no-index", "-o", outs[2])[0] == 0
     assert outs[0].read_bytes() == outs[1].read_bytes() == outs[2].read_bytes()
 
 

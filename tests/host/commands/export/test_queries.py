@@ -268,7 +268,7 @@ def changed() -> Rows:
         levels = first["threshold_db_hl"], last["threshold_db_hl"]
         change_db = levels[1] - levels[0]
         band_db = 1.96 * math.hypot(*(each["reading"]["whole_sd_db"] for each in (first, last)))
-        if abs(change_db) >= 10 and abs(change_db) > band_db:
+        if abs(change_db) > band_db:
             rows.append((*key[:3], one.day, other.day, *levels, change_db, band_db))
     return rows
 
