@@ -2,9 +2,10 @@
 
 import argparse
 import json
-from collections.abc import Container, Sequence
+import sys
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import asdict
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,7 @@ from host_tools.terminal import name_left_out, say, say_aside, show_progress
 
 if TYPE_CHECKING:
     from host_tools.commands.export.command import Wanted
+    from host_tools.commands.sessions.people_page import Compared
 
 EXAMPLE = """\
 examples:
@@ -182,32 +184,46 @@ def _show_people(
     from host_tools.commands.sessions.people_paper import summary
     from host_tools.papers.characters import show_sections
 
-    good = in_order((entry for entry in entries if not entry.broken), shared_devices)
-    people, left_out = people_of(
-        good,
+    left_out = [f"{e.path}: {e.outcome}: {e.words}" for e in entries if e.is_wrong]
+    people = people_of(
+        in_order((entry for entry in entries if not entry.broken), shared_devices),
         lambda entry: index.found(
             Path(entry.path), entry.content, VISIT, lambda _: findings_of(entry)
         ),
         show_progress,
+        left_out,
         arguments.convention,
         shared_devices,
     )
-    left_out = [*(f"{e.path}: {e.outcome}: {e.words}" for e in entries if e.is_wrong), *left_out]
-    name_left_out(left_out)
-    compared = [(person, person.comparisons()) for person in people]
-    if not compared and (left_out or arguments.out is not None):
+    each = ((person, person.comparisons()) for person in people)
+    first = next(each, None)
+    if first is None and (left_out or arguments.out is not None):
+        name_left_out(left_out)
         places = ", ".join(repr(str(place)) for place in arguments.places)
         raise HostError(f"no session in {places} is of anybody: nothing was written")
+    compared: Iterable[Compared] = chain([] if first is None else [first], each)
     if arguments.out is not None:
-        write_text(arguments.out, people_page(compared, arguments.language))
+        on_page = [*compared]
+        compared = on_page
+        write_text(arguments.out, people_page(on_page, arguments.language))
         say_aside(f"{arguments.out} written")
     if arguments.json:
-        told = [person.as_json(found) for person, found in compared]
-        say(json.dumps({"directories": [*map(str, arguments.places)], "people": told}))
+        _say_people(arguments.places, compared)
     elif arguments.out is None:
-        sections = [summary(n, *each) for n, each in enumerate(compared, 1)]
+        sections = (summary(n, *each) for n, each in enumerate(compared, 1))
         show_sections(Console(highlight=False), sections, Shown(arguments.language))
+    name_left_out(left_out)
     return LEFT_OUT if left_out else 0
+
+
+def _say_people(places: Sequence[Path], compared: "Iterable[Compared]") -> None:
+    """Print one JSON object, person by person: a network has many, with much of each."""
+    opened, closed = json.dumps({"directories": [*map(str, places)], "people": []}).rsplit("]", 1)
+    before = opened
+    for person, found in compared:
+        sys.stdout.write(before + json.dumps(person.as_json(found)))
+        before = ", "
+    sys.stdout.write(f"{opened if before == opened else ''}]{closed}\n")
 
 
 def list_lines(entries: Sequence[Entry]) -> list[list[Cell]]:

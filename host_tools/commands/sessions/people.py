@@ -1,8 +1,8 @@
 """Sessions by person: those of one identifier in their order, and what came of the ears between."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import category, normalize
@@ -295,31 +295,37 @@ def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
 
 
 def people_of(
-    placed: Sequence[Placed],
+    placed: Iterable[Placed],
     find: Callable[[Entry], Mapping[str, Any]],
     watch: Watch,
+    left_out: list[str],
     convention: str | None = None,
     shared_devices: Container[str] = (),
-) -> tuple[list[Person], list[str]]:
-    """Return the people of sessions, by identifier, and why sessions are left out.
+) -> Iterator[Person]:
+    """Yield the people of sessions, by identifier, those without one the last; one at a time.
 
-    Those without an identifier are the last. `find` tells what a replay of a session found, or
-    why, a `HostError`, that is nothing; `watch` wraps the sessions. Thresholds are in a convention;
-    None: that of the settings of a person's last session. Under a serial number of `shared_devices`
-    there are several devices.
+    `find` tells what a replay of a session found, or why, a `HostError`, that is nothing, which is
+    added to `left_out`; `watch` wraps the sessions. Thresholds are in a convention; None: that of
+    the settings of a person's last session. Under a serial number of `shared_devices` there are
+    several devices.
     """
-    by_identifier: dict[str, list[Visit]] = {}
-    left_out: list[str] = []
-    for entry, at in watch(placed, len(placed), "reading"):
-        try:
-            visit = Visit.of(entry, find(entry), at)
-            visit = replace(visit, shared_device=entry.device in shared_devices)
-        except HostError as error:
-            left_out.append(str(error))
-        else:
-            by_identifier.setdefault(entry.identifier, []).append(visit)
+    by_identifier: dict[str, list[Placed]] = {}
+    for each in placed:
+        by_identifier.setdefault(each[0].identifier, []).append(each)
     names = sorted(by_identifier, key=lambda name: (name == "", name))
-    return [_person(name, by_identifier[name], names, convention) for name in names], left_out
+    ordered = [each for name in names for each in by_identifier[name]]
+    watched = watch(ordered, len(ordered), "reading")
+    for name, of_one in groupby(watched, lambda each: each[0].identifier):
+        visits = []
+        for entry, at in of_one:
+            try:
+                visit = Visit.of(entry, find(entry), at)
+            except HostError as error:
+                left_out.append(str(error))
+            else:
+                visits.append(replace(visit, shared_device=entry.device in shared_devices))
+        if visits:
+            yield _person(name, visits, names, convention)
 
 
 def _person(

@@ -75,10 +75,14 @@ def people_in(directory: Path) -> dict[str, Person]:
 
 
 def people_among(entries: Iterable[Entry]) -> list[Person]:
-    found, _ = people_of(
-        in_order(entries), lambda entry: findings_of(entry)[VISIT], lambda items, *_: items
+    left_out = list[str]()
+    people = people_of(
+        in_order(entries),
+        lambda entry: findings_of(entry)[VISIT],
+        lambda items, *_: items,
+        left_out,
     )
-    return found
+    return [*people]
 
 
 def write_clinic(directory: Path) -> None:
