@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -279,6 +281,55 @@ def test_many_at_once_see_the_same(archive: Path) -> None:
         listings = list(pool.map(lambda _: entries_of(archive), range(8)))
     assert all(listing == listings[0] for listing in listings)
     assert read_files(archive) == []
+
+
+def test_two_processes_make_one_index(archive: Path, cache: Path) -> None:
+    words = [sys.executable, "-m", "host_tools.main", "sessions", str(archive), "--json"]
+    how = {"env": {**os.environ, "XDG_CACHE_HOME": str(cache)}, "stdout": subprocess.PIPE}
+    both = [subprocess.Popen(words, **how) for _ in range(2)]  # type: ignore[call-overload]
+    first, other = (process.communicate()[0] for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert first == other
+    assert read_files(archive) == []
+
+
+def test_what_another_process_forgot_is_no_damage(archive: Path, cache: Path) -> None:
+    """It saw that a journal was moved away, which was there when this one looked."""
+    with looked_at([archive], watch_nothing) as index:
+        for entry in index.entries():
+            index.found(Path(entry.path), entry.content, "this", lambda _: {"this": 1})
+    moved = archive / "session-000001.journal"
+
+    def move(found: Any, _total: int, _words: str) -> Any:
+        moved.rename(archive.parent / "moved")
+        entries_of(archive)
+        return found
+
+    with looked_at([archive], move) as index:
+        assert len(index.entries()) == 7
+    with closing(sqlite3.connect(kept_in(cache))) as connection:
+        assert connection.execute("SELECT count(*) FROM findings").fetchone() == (7,)
+
+
+def test_a_folder_that_cannot_be_read_once_forgets_nothing(place: Path, cache: Path) -> None:
+    (place / "below").mkdir()
+    shutil.copy(BOTH, place / "below" / "one.journal")
+    entries_of(place)
+    with closed(place / "below"):
+        assert [entry.outcome for entry in entries_of(place)] == ["unreadable"]
+    assert read_files(place) == []
+
+
+@pytest.mark.thorough
+def test_a_hundred_thousand_files_are_looked_at_once(place: Path) -> None:
+    for folder in range(100):
+        (place / str(folder)).mkdir()
+        for number in range(1000):
+            (place / str(folder) / f"{number}.txt").write_text("of no matter")
+    shutil.copy(BOTH, place / "50" / "one.journal")
+    assert len(read_files(place)) == 100_001
+    assert read_files(place) == []
+    assert [entry.name for entry in entries_of(place)] == ["50/one.journal"]
 
 
 def test_what_is_gone_is_forgotten(archive: Path, cache: Path) -> None:
