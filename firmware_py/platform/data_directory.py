@@ -158,11 +158,14 @@ class DataDirectory:
 
     def _remember_named(self) -> None:
         """Keep the numbers of journals that are here: somebody may move them away at any time."""
-        for kind in (SESSION, TUNING):
-            with suppress(DataDirectoryError):  # who begins a session is told
-                named = self._named_paths(kind)
-                if named and _number_in(named[-1]) > self._used[kind]:
-                    self.remember(_number_in(named[-1]), kind)
+        highest = dict(self._used)
+        with suppress(OSError):  # who begins a session is told
+            for match in filter(None, map(TAKEN_NAME.fullmatch, self.disk.names(self.path))):
+                kind = SESSION if match[0].startswith(SESSION) else TUNING
+                highest[kind] = max(highest[kind], int(match[1]))
+        for kind, number in highest.items():
+            if number > self._used[kind]:
+                self.remember(number, kind)
 
     def _remembered(self) -> dict[str, int]:
         try:
