@@ -30,6 +30,13 @@ def say(*lines: str) -> None:
     print(_text(lines), end="", flush=True)
 
 
+def say_in_parts(parts: Iterable[str]) -> None:
+    """Print a line part by part, as these are made."""
+    for part in parts:
+        print(_line(part), end="")
+    print(flush=True)
+
+
 def say_wrapped(*lines: str) -> None:
     """Print lines; on a terminal those that are wider break between words."""
     if sys.stdout.isatty():

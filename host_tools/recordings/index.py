@@ -10,7 +10,6 @@ a replay found is kept by that digest and by the version of the program that fou
 """
 
 import argparse
-import errno
 import json
 import os
 import sqlite3
@@ -24,40 +23,27 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py import __version__
 from firmware_py.platform.version import full_version
 from host_tools.errors import HostError
-from host_tools.files import digest_of, user_directory
+from host_tools.files import digest_of
 from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
 from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
+from host_tools.recordings.index_database import (
+    COLUMNS,
+    in_memory,
+    is_damage,
+    kept,
+    kept_at,
+    made_anew,
+    remove,
+    transaction,
+)
 from host_tools.terminal import say_aside
 
-# An index of other fields, or of another release, is made anew; the number is for what else may
-# change.
-COLUMNS: Final = tuple(name for name in Entry.__dataclass_fields__ if name not in ("name", "path"))
-FORMAT: Final = zlib.crc32(" ".join(["7", __version__, *COLUMNS]).encode()) >> 1
-NAME: Final = "sessions.sqlite"
-BEFORE: Final = "sessions-*.json"  # what earlier versions kept
 BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there
-BUSY_S: Final = 10.0  # for which another process may be writing
 NO_JOURNAL: Final = ""  # in the place of an outcome: a file that is not listed
 
-SCHEMA: Final = f"""
-CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, checked INTEGER,
-    UNIQUE (device, session, content)
-);
-CREATE TABLE files (
-    path BLOB PRIMARY KEY, state TEXT NOT NULL, session INTEGER NOT NULL REFERENCES sessions (id)
-) WITHOUT ROWID;
-CREATE INDEX files_by_session ON files (session);
-CREATE TABLE findings (
-    content TEXT, version TEXT, kind TEXT, found BLOB, PRIMARY KEY (content, version, kind)
-) WITHOUT ROWID;
-PRAGMA user_version = {FORMAT};
-"""
-TABLES: Final = ("findings", "files", "sessions")
 # What is looked at now. `opened` is the path as it was named, null where it is absolute; as many
 # of its last characters are the name as it is shown as `named` says.
 SEEN: Final = """
@@ -120,7 +106,7 @@ class Index:
 
         Errors are those of `files_in`, and those of SQLite.
         """
-        with _transaction(self._connection, "BEGIN"):
+        with transaction(self._connection, "BEGIN"):
             rows = map(_seen, files_in(places))
             self._connection.executemany(
                 "INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?, ?)", rows
@@ -129,7 +115,7 @@ class Index:
         new = [_found(*row) for row in self._connection.execute(CHANGED)]
         looked = map(_look_at, watch(new, len(new), "reading"))
         while batch := [*islice(looked, BATCH)]:
-            with _transaction(self._connection):
+            with transaction(self._connection):
                 for each in batch:
                     self._note(*each)
         if gone or new:
@@ -174,7 +160,7 @@ class Index:
         if content and _has(path, content):
             kept = {each: json.dumps(values).encode() for each, values in found.items()}
             rows = [(content, version, each, zlib.compress(text, 1)) for each, text in kept.items()]
-            with suppress(sqlite3.Error), _transaction(self._connection):  # else it is found again
+            with suppress(sqlite3.Error), transaction(self._connection):  # else it is found again
                 others = "DELETE FROM findings WHERE content = ? AND version <> ?"
                 self._connection.execute(others, (content, version))
                 self._connection.executemany(
@@ -223,7 +209,7 @@ class Index:
 
     def _forget(self, gone: Sequence[tuple[bytes]]) -> None:
         """Forget files, and sessions of which there is no file any more."""
-        with _transaction(self._connection):
+        with transaction(self._connection):
             self._connection.executemany("DELETE FROM files WHERE path = ?", gone)
             self._connection.execute(
                 "DELETE FROM sessions WHERE id NOT IN (SELECT session FROM files)"
@@ -267,18 +253,18 @@ def looked_at(places: Sequence[Path], watch: Watch, *, keep: bool = True) -> Ite
         try:
             yield index
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise HostError(
-                    f"the index {_kept_at()} cannot be read: {error}; --no-index does without it"
+                    f"the index {kept_at()} cannot be read: {error}; --no-index does without it"
                 ) from None
-            _remove()
+            remove()
             raise HostError(
-                f"the index {_kept_at()} was damaged ({error}), and is removed: type that again"
+                f"the index {kept_at()} was damaged ({error}), and is removed: type that again"
             ) from None
 
 
 def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
-    connect = _kept if keep else _in_memory
+    connect = kept if keep else in_memory
     while True:
         index = None
         try:
@@ -287,90 +273,14 @@ def _looked(places: Sequence[Path], watch: Watch, keep: bool) -> Index:
         except BaseException as error:
             if index is not None:
                 index.close()
-            if connect is _in_memory or not isinstance(error, (OSError, sqlite3.Error)):
+            if connect is in_memory or not isinstance(error, (OSError, sqlite3.Error)):
                 raise
-            damaged = _is_damage(error) and connect is _kept
-            connect = _made_anew if damaged else _in_memory
+            damaged = is_damage(error) and connect is kept
+            connect = made_anew if damaged else in_memory
             if not damaged:
                 say_aside(f"no index is used, and every journal is read: {error}")
         else:
             return index
-
-
-def _is_damage(error: BaseException) -> bool:
-    """Tell whether the index is damaged, and not in use, without room or closed to us."""
-    return type(error) is sqlite3.DatabaseError
-
-
-def _in_memory() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    _create(connection)
-    return connection
-
-
-def _kept() -> sqlite3.Connection:
-    """Open the index that is kept; an `sqlite3.DatabaseError` says that it is no such one."""
-    place = _kept_at()
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with suppress(FileExistsError):
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))  # identifiers are in it
-    connection = sqlite3.connect(place, timeout=BUSY_S, isolation_level=None)
-    try:
-        if not _is_ours(connection):
-            with _transaction(connection):
-                if not _is_ours(connection):  # no other process has made it meanwhile
-                    _create(connection)
-                    for before in place.parent.glob(BEFORE):
-                        before.unlink(missing_ok=True)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _made_anew() -> sqlite3.Connection:
-    _remove()
-    return _kept()
-
-
-def _remove() -> None:
-    place = _kept_at()
-    for each in (place, place.with_name(f"{NAME}-journal")):
-        each.unlink(missing_ok=True)
-
-
-def _kept_at() -> Path:
-    try:
-        return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / NAME
-    except RuntimeError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error)) from None
-
-
-def _is_ours(connection: sqlite3.Connection) -> bool:
-    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    return version == FORMAT and tables.issuperset(TABLES)
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    """Make the tables, in the place of those of another version."""
-    for table in TABLES:
-        connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for statement in SCHEMA.split(";"):
-        connection.execute(statement)
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
-    """Have all that is written within this kept together, or nothing of it."""
-    connection.execute(begin)
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _has(path: Path, content: str) -> bool:

@@ -2,8 +2,7 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -22,7 +21,7 @@ from host_tools.papers import Shown
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.entry import BROKEN, TUNING, Entry
 from host_tools.recordings.index import Index, add_index_argument, looked_at
-from host_tools.terminal import name_left_out, say, say_aside, show_progress
+from host_tools.terminal import name_left_out, say, say_aside, say_in_parts, show_progress
 
 if TYPE_CHECKING:
     from host_tools.commands.export.command import Wanted
@@ -208,7 +207,7 @@ def _show_people(
         write_text(arguments.out, people_page(on_page, arguments.language))
         say_aside(f"{arguments.out} written")
     if arguments.json:
-        _say_people(arguments.places, compared)
+        say_in_parts(_as_json(arguments.places, compared))
     elif arguments.out is None:
         sections = (summary(n, *each) for n, each in enumerate(compared, 1))
         show_sections(Console(highlight=False), sections, Shown(arguments.language))
@@ -216,14 +215,15 @@ def _show_people(
     return LEFT_OUT if left_out else 0
 
 
-def _say_people(places: Sequence[Path], compared: "Iterable[Compared]") -> None:
-    """Print one JSON object, person by person: a network has many, with much of each."""
+def _as_json(places: Sequence[Path], compared: "Iterable[Compared]") -> Iterator[str]:
+    """Yield the parts of one JSON object, person by person: a network has much of many."""
     opened, closed = json.dumps({"directories": [*map(str, places)], "people": []}).rsplit("]", 1)
-    before = opened
+    yield opened
+    before = ""
     for person, found in compared:
-        sys.stdout.write(before + json.dumps(person.as_json(found)))
+        yield before + json.dumps(person.as_json(found))
         before = ", "
-    sys.stdout.write(f"{opened if before == opened else ''}]{closed}\n")
+    yield f"]{closed}"
 
 
 def list_lines(entries: Sequence[Entry]) -> list[list[Cell]]:

@@ -18,6 +18,7 @@ import pytest
 from firmware_py.journal import read_journal
 from host_tools.errors import HostError
 from host_tools.recordings import index as index_module
+from host_tools.recordings import index_database
 from host_tools.recordings.entry import Entry
 from host_tools.recordings.folders import Found
 from host_tools.recordings.index import looked_at
@@ -176,9 +177,9 @@ def test_an_index_of_another_version_is_made_anew(
     archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_files(archive)
-    schema = index_module.SCHEMA.rpartition("PRAGMA")[0] + "PRAGMA user_version = 17;\n"
-    monkeypatch.setattr(index_module, "FORMAT", 17)
-    monkeypatch.setattr(index_module, "SCHEMA", schema)
+    schema = index_database.SCHEMA.rpartition("PRAGMA")[0] + "PRAGMA user_version = 17;\n"
+    monkeypatch.setattr(index_database, "FORMAT", 17)
+    monkeypatch.setattr(index_database, "SCHEMA", schema)
     assert len(read_files(archive)) == 8
     assert read_files(archive) == []
 
