@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -240,21 +240,22 @@ def test_an_address_is_taken(address: str) -> None:
 def answer(with_bytes: bytes, ends: bool, stack: ExitStack) -> str:
     """Return the address of what answers whoever connects, and hangs up or not."""
     server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-    heard: list[socket.socket] = []
 
     def serve() -> None:
-        while True:
-            try:
-                caller, _ = server.accept()
-                caller.sendall(with_bytes)
-            except OSError:  # the test is over
-                break
-            heard.append(caller)
-            if ends:
-                caller.close()
+        with ExitStack() as callers:
+            while True:
+                try:
+                    caller = callers.enter_context(server.accept()[0])
+                except OSError:  # the test is over
+                    return
+                with suppress(OSError):  # who called has hung up
+                    caller.sendall(with_bytes)
+                if ends:
+                    caller.close()
 
-    threading.Thread(target=serve, daemon=True).start()
-    stack.callback(lambda: [*map(socket.socket.close, heard)])
+    thread = threading.Thread(target=serve)
+    thread.start()
+    stack.callback(thread.join)
     stack.callback(server.shutdown, socket.SHUT_RDWR)
     return f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
