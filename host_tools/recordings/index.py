@@ -4,9 +4,9 @@ One SQLite database in the user's cache has all of it, and is no more than that:
 away at any time, and is made anew. It is not beside the journals, which may be on a medium that
 cannot be written, or that others share. Several processes may use it at once.
 
-A file is read again when its size, its time of change or its inode is another. A session is known
-by its device, its number and the digest of its journal, seals and all, so that copies are one. What
-a replay found is kept by that digest and by the version of the program that found it.
+A file is read again when its state is another (`folders.state_of`). A session is known by its
+device, its number and the digest of its journal, seals and all, so that copies are one. What a
+replay found is kept by that digest and by the version of the program that found it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from host_tools.errors import HostError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import Doubles, without_doubles
 from host_tools.recordings.entry import UNREADABLE, Entry
-from host_tools.recordings.folders import Found, begins_as_journal, files_in, state_of
+from host_tools.recordings.folders import Found, files_in, is_journal, state_of
 from host_tools.recordings.index_database import (
     COLUMNS,
     in_memory,
@@ -158,8 +158,10 @@ class Index:
             return known
         found = find(path)
         if content and _has(path, content):
-            kept = {each: json.dumps(values).encode() for each, values in found.items()}
-            rows = [(content, version, each, zlib.compress(text, 1)) for each, text in kept.items()]
+            rows = [
+                (content, version, each, zlib.compress(json.dumps(values).encode(), 1))
+                for each, values in found.items()
+            ]
             with suppress(sqlite3.Error), transaction(self._connection):  # else it is found again
                 others = "DELETE FROM findings WHERE content = ? AND version <> ?"
                 self._connection.execute(others, (content, version))
@@ -194,18 +196,16 @@ class Index:
         )
 
     def _gone_from(self, places: Sequence[Path]) -> list[tuple[bytes]]:
-        """Return the files of directories in which they are no more, if all folders were read."""
-        unread = self._connection.execute("SELECT count(*) FROM seen WHERE why_not <> ''")
-        if unread.fetchone() != (0,):
-            return []
+        """Return the files of directories in which they are no more, but of folders not read."""
+        unread = self._connection.execute("SELECT path FROM seen WHERE why_not <> ''")
+        folders = tuple(path + b"/" for (path,) in unread)
         query = (
             "SELECT path FROM files WHERE path > ? AND path < ? "
             "AND path NOT IN (SELECT path FROM seen)"
         )
         keys = [os.fsencode(os.path.abspath(place).rstrip("/")) for place in places]
-        return [
-            row for key in keys for row in self._connection.execute(query, (key + b"/", key + b"0"))
-        ]
+        rows = (self._connection.execute(query, (key + b"/", key + b"0")) for key in keys)
+        return [row for of_one in rows for row in of_one if not row[0].startswith(folders)]
 
     def _forget(self, gone: Sequence[tuple[bytes]]) -> None:
         """Forget files, and sessions of which there is no file any more."""
@@ -224,8 +224,8 @@ def _look_at(found: Found) -> tuple[Found, Entry]:
     """Return what a file is; it has no state if it is to be looked at again the next time."""
     name = os.path.basename(found.name)
     if found.why_not:
-        return found._replace(state=""), Entry(name, UNREADABLE, found.why_not)
-    if not (found.named_as_journal or begins_as_journal(found)):
+        return found, Entry(name, UNREADABLE, found.why_not)
+    if not is_journal(found):
         return found, Entry(name, NO_JOURNAL, session=0)
     from host_tools.recordings.look import entry_of
 

@@ -312,12 +312,19 @@ def test_what_another_process_forgot_is_no_damage(archive: Path, cache: Path) ->
         assert connection.execute("SELECT count(*) FROM findings").fetchone() == (7,)
 
 
-def test_a_folder_that_cannot_be_read_once_forgets_nothing(place: Path, cache: Path) -> None:
+def test_of_a_folder_that_cannot_be_read_once_nothing_is_forgotten(
+    place: Path, cache: Path
+) -> None:
     (place / "below").mkdir()
-    shutil.copy(BOTH, place / "below" / "one.journal")
+    for path in (place / "below" / "one.journal", place / "gone.journal"):
+        shutil.copy(BOTH, path)
     entries_of(place)
+    (place / "gone.journal").unlink()
     with closed(place / "below"):
         assert [entry.outcome for entry in entries_of(place)] == ["unreadable"]
+    with closing(sqlite3.connect(kept_in(cache))) as connection:
+        kept = {os.fsdecode(path) for (path,) in connection.execute("SELECT path FROM files")}
+    assert kept == {str(place / "below"), str(place / "below" / "one.journal")}
     assert read_files(place) == []
 
 

@@ -26,7 +26,16 @@ from host_tools.recordings.answers import ANSWERS, Answers, findings_of
 from host_tools.recordings.index import looked_at
 from host_tools.terminal import show_progress
 from tests.host.commands.export.sessions import SILENT
-from tests.host.journals import GOLDEN, LEFT_S2, MASKED, GpPta, rewrite, session_of, write_again
+from tests.host.journals import (
+    GOLDEN,
+    LEFT_S2,
+    MASKED,
+    GpPta,
+    Refused,
+    rewrite,
+    session_of,
+    write_again,
+)
 from tests.test_pages import ROOT
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -346,6 +355,15 @@ def test_answers_are_told_from_the_index_without_another_replay(
         assert gp_pta("sessions", archive, "--answers", "--export", outs[1])[0] == 0
     assert gp_pta("export", archive, "--answers", "--no-index", "-o", outs[2])[0] == 0
     assert outs[0].read_bytes() == outs[1].read_bytes() == outs[2].read_bytes()
+
+
+def test_a_file_without_an_ending_does_not_become_a_directory(
+    tmp_path: Path, refusal_of: Refused
+) -> None:
+    (tmp_path / "there").write_text("mine")
+    why = refusal_of("export", SILENT, "--answers", "-o", tmp_path / "there", "--force")
+    assert "is there already; it is not overwritten, for it is no directory" in why
+    assert (tmp_path / "there").read_text() == "mine"
 
 
 def test_a_copy_counts_once(archive: Path, tmp_path: Path, gp_pta: GpPta) -> None:
