@@ -14,6 +14,7 @@ TORCH := torch==2.13.0
 AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 
 CARD_ARGS ?=
+MACHINE ?= raspi3b
 DEMO_ARGS ?=
 TEST_ARGS ?=
 ROOM ?=
@@ -128,8 +129,8 @@ card: set-up-test ## make the device as one file for a memory card; needs Debian
 	$(BIN)/gp-pta page -o build/operator.html --force
 	$(BIN)/python -m device.card.build --page build/operator.html $(CARD_ARGS)
 
-test-card: card ## start that card in an emulated machine and cut its power; ALL=1: all of it, and updates
-	$(BIN)/python -m pytest -n 0 tests/card $(if $(ALL),,-m every_time) $(TEST_ARGS)
+test-card: card ## start that card in an emulated Pi and cut its power; ALL=1: all of it, and updates; MACHINE=virt
+	$(BIN)/python -m pytest -n 0 tests/card --machine $(MACHINE) $(if $(ALL),,-m every_time) $(TEST_ARGS)
 
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels

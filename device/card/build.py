@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from device.card import packages
 from device.card.bundle import keyring, make_bundle, make_keys
-from device.card.card import PI_BYTES, PI_FILE, environment_of, make_card
+from device.card.card import make_card
+from device.card.environment import ON_PI, PI_BYTES, PI_FILE, environment_of
 from device.card.errors import CardError
 from device.card.kernel import Kernel
 from device.card.packages import Package
@@ -42,11 +43,11 @@ PAGE: Final = "operator.html"
 PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b", "bcm2711-rpi-400")
 
 
-def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
+def make(out: Path, keys: Path, page: Path, *, free: bool) -> Path:
     """Make the card, and the same as an update; return the card.
 
-    What is half done is below `out`, too. Keys of updates are made if there are none. Without the
-    firmware of the `raspberry_pi`, which is not free, only an emulated machine starts.
+    What is half done is below `out`, too. Keys of updates are made if there are none. A `free` one
+    is without the firmware of Raspberry Pi: only an emulated machine starts from it.
     """
     if not page.is_file():
         raise CardError(f"--page is {str(page)!r}, which is no file")
@@ -73,7 +74,7 @@ def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
     make_root(tree, kernel, _firmware(), wheels, told, root)
     (out / "gp-pta-card.cdx.json").write_text(contents)
     slot = make_slot(tree, kernel, root, work, epoch)
-    boot_files = _boot_files(files, kernel, page, work / "boot", raspberry_pi=raspberry_pi)
+    boot_files = _boot_files(files, kernel, page, work / "boot", free=free)
     card = out / "gp-pta-card.img"
     make_card(slot, boot_files, card, epoch)
     make_bundle(slot, version, keys, out / f"gp-pta-{version}.raucb")
@@ -142,19 +143,19 @@ def _wheels(place: Path) -> list[Path]:
 
 
 def _boot_files(
-    files: dict[str, Path], kernel: Kernel, page: Path, place: Path, *, raspberry_pi: bool
+    files: dict[str, Path], kernel: Kernel, page: Path, place: Path, *, free: bool
 ) -> list[Path]:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     sources = [*(HERE / "files/boot").iterdir()]
-    if raspberry_pi:
+    if not free:
         loader, firmware = place.with_name("u-boot"), place.with_name("pi-firmware")
         for package, target in (("u-boot-rpi", loader), (packages.FIRMWARE_OF_THE_PI, firmware)):
             shutil.rmtree(target, ignore_errors=True)
             subprocess.run(["dpkg-deb", "--extract", files[package], target], check=True)
         program = loader / "usr/lib/u-boot/rpi_arm64/u-boot.bin"
         sources += [program]
-        (place / PI_FILE).write_bytes(environment_of(program.read_bytes(), PI_BYTES))
+        (place / PI_FILE).write_bytes(environment_of(program.read_bytes(), ON_PI, PI_BYTES))
         sources += [firmware / "usr/lib/raspi-firmware" / name for name in PI_FIRMWARE]
         for board in PI_BOARDS:
             sources += kernel.device_trees.glob(f"{board}.dtb")
@@ -199,14 +200,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="the operator's page, of gp-pta page -o",
     )  # fmt: skip
     p.add_argument(
-        "--raspberry-pi", action="store_true",
-        help="with the firmware of Raspberry Pi, which is not free and which a Pi needs to start",
+        "--free", action="store_true",
+        help="without the firmware of Raspberry Pi, which is not free: no Pi starts from that card",
     )  # fmt: skip
     arguments = p.parse_args(argv)
     try:
-        card = make(
-            arguments.out, arguments.keys, arguments.page, raspberry_pi=arguments.raspberry_pi
-        )
+        card = make(arguments.out, arguments.keys, arguments.page, free=arguments.free)
     except CardError as error:
         print(f"device.card.build: {error}", file=sys.stderr)
         return 1

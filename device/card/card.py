@@ -3,13 +3,11 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from device.card.errors import CardError
-from device.card.slot import FIT_AT, SECTOR_BYTES, SLOT_BYTES
+from device.card.slot import SECTOR_BYTES, SLOT_BYTES, START_AT
 
 HERE: Final = Path(__file__).parent
 # The disk's signature, by which the first system finds its card: "gppt".
@@ -18,11 +16,6 @@ BOOT_AT: Final = 4 << 20
 BOOT_BYTES: Final = 64 << 20
 BOOT_LABEL: Final = "GP-PTA"
 CARD_BYTES: Final = BOOT_AT + BOOT_BYTES + 2 * SLOT_BYTES
-# What U-Boot says of the operator's line.
-WAITS: Final = "bootdelay=2"
-DOES_NOT: Final = "bootdelay=-2"
-PI_FILE: Final = "uboot.env"  # on the boot partition of a Raspberry Pi
-PI_BYTES: Final = 0x4000
 
 
 def make_card(slot: Path, boot_files: list[Path], card: Path, epoch: int) -> None:
@@ -58,7 +51,7 @@ def _make_boot(boot: Path, files: list[Path], epoch: int) -> None:
     script = boot.with_name("boot.scr")
     source = boot.with_name("boot.cmd")
     text = (HERE / "files/boot.cmd").read_text(encoding="ascii")
-    source.write_text(text.replace("@FIT_SECTOR@", f"{FIT_AT // SECTOR_BYTES:#x}"))
+    source.write_text(text.replace("@START_SECTOR@", f"{START_AT // SECTOR_BYTES:#x}"))
     subprocess.run(
         ["mkimage", "-A", "arm64", "-T", "script", "-C", "none", "-d", source, script],
         check=True, env=environment, stdout=subprocess.DEVNULL,
@@ -78,25 +71,3 @@ def _make_boot(boot: Path, files: list[Path], epoch: int) -> None:
         ["faketime", "-f", frozen, "mcopy", "-m", "-i", boot, script, *sorted(files), "::"],
         check=True, env=environment,
     )  # fmt: skip
-
-
-def environment_of(program: bytes, size: int) -> bytes:
-    """Return the environment built into a U-Boot, but nobody stops it at the operator's line.
-
-    Without one U-Boot waits two seconds for a key, and whoever types then is at its prompt, on the
-    operator's own line, and may do anything to the card. It has the `size` it was built for.
-    """
-    at = program.find(f"\0{WAITS}\0".encode())
-    if at < 0:
-        raise CardError(f"U-Boot has no {WAITS!r} built into it")
-    end = program.index(b"\0\0", at)
-    begin = at
-    while program[begin - 1] >= 0x20 or program[begin - 1] == 0 != program[begin - 2]:
-        begin -= 1
-    lines = program[begin:end].decode("ascii").split("\0")
-    told = [DOES_NOT if line == WAITS else line for line in lines if "=" in line]
-    with tempfile.TemporaryDirectory() as place:
-        source, target = Path(place) / "lines", Path(place) / "environment"
-        source.write_text("\n".join(told) + "\n")
-        subprocess.run(["mkenvimage", "-s", str(size), "-o", target, source], check=True)
-        return target.read_bytes()

@@ -31,7 +31,7 @@ LOCK: Final = HERE / "packages.lock"
 RELEASE: Final = "bookworm"
 ARCHITECTURE: Final = "arm64"
 KEYS: Final = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# What the boot ROM of a Raspberry Pi starts is not free: it is on a card only if asked for.
+# What the boot ROM of a Raspberry Pi starts is not free.
 FIRMWARE_OF_THE_PI: Final = "raspi-firmware"
 MIRROR: Final = "http://deb.debian.org"
 # Debian keeps what it had on every day; a version that is on no mirror any more is there.
@@ -64,8 +64,8 @@ class Package:
         return urllib.parse.unquote(Path(self.path).name)
 
 
-def read_packages() -> list[Package]:
-    lines = LOCK.read_text(encoding="ascii").splitlines()
+def read_packages(lock: Path = LOCK) -> list[Package]:
+    lines = lock.read_text(encoding="ascii").splitlines()
     return [Package(*line.split()) for line in lines if not line.startswith("#")]
 
 

@@ -1,8 +1,10 @@
 """A slot of a card: what an update writes anew, and what a start of the device checks.
 
-First the root as a squashfs, then the hashes of its blocks for dm-verity, and at `FIT_AT` a FIT of
-U-Boot with the kernel and the first system, which knows the hash of those hashes. So whatever the
-card gives back is what was written, or the device starts again.
+First the root as a squashfs, then the hashes of its blocks for dm-verity. At `START_AT` is what
+U-Boot reads: a sector with the number of those that follow, and an image of its own with the kernel
+and the first system, which knows the hash of those hashes. Each has a check sum; it is CRC-32, for
+U-Boot's build for a Raspberry Pi has no other. So whatever the card gives back is what was written,
+or the device starts again.
 """
 
 import gzip
@@ -12,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from device.card.environment import make_environment
 from device.card.errors import CardError
 from device.card.kernel import Kernel, make_initramfs
 from device.card.unpack import Tree
@@ -19,28 +22,8 @@ from device.card.unpack import Tree
 SECTOR_BYTES: Final = 512
 BLOCK_BYTES: Final = 4096
 SLOT_BYTES: Final = 160 << 20
-FIT_AT: Final = 136 << 20
+START_AT: Final = 136 << 20
 COMPRESSION: Final = ("-comp", "zstd", "-Xcompression-level", "19")
-FIT_SOURCE: Final = """\
-/dts-v1/;
-/ {
-    description = "GP-PTA";
-    #address-cells = <1>;
-    images {
-        kernel {
-            data = /incbin/("vmlinuz.gz");
-            type = "kernel"; arch = "arm64"; os = "linux"; compression = "none";
-            load = <0>; entry = <0>;
-            hash { algo = "sha256"; };
-        };
-        ramdisk {
-            data = /incbin/("initramfs.zst");
-            type = "ramdisk"; arch = "arm64"; os = "linux"; compression = "none";
-            hash { algo = "sha256"; };
-        };
-    };
-};
-"""
 
 
 def make_slot(tree: Tree, kernel: Kernel, root: Path, place: Path, epoch: int) -> Path:
@@ -48,21 +31,31 @@ def make_slot(tree: Tree, kernel: Kernel, root: Path, place: Path, epoch: int) -
     slot = _squash(root, place / "slot", epoch)
     blocks = slot.stat().st_size // BLOCK_BYTES
     verity = _with_hashes(slot, blocks)
-    _refuse_more("the root and its hashes", slot.stat().st_size, FIT_AT)
+    _refuse_more("the root and its hashes", slot.stat().st_size, START_AT)
     make_initramfs(tree, kernel, verity, place, epoch)
     (place / "vmlinuz.gz").write_bytes(gzip.compress(kernel.image.read_bytes(), 9, mtime=0))
-    (place / "fit.its").write_text(FIT_SOURCE)
-    fit = place / "fit"
-    subprocess.run(
-        ["mkimage", "-f", "fit.its", fit.name], cwd=place, check=True, stdout=subprocess.DEVNULL,
-        env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)},
-    )  # fmt: skip
-    _refuse_more("the kernel and the first system", fit.stat().st_size, SLOT_BYTES - FIT_AT)
+    start = _what_starts(place, epoch)
+    _refuse_more("the kernel and the first system", len(start), SLOT_BYTES - START_AT)
     with slot.open("r+b") as file:
-        file.seek(FIT_AT)
-        file.write(fit.read_bytes())
+        file.seek(START_AT)
+        file.write(start)
         file.truncate(SLOT_BYTES)
     return slot
+
+
+def _what_starts(place: Path, epoch: int) -> bytes:
+    """Return what U-Boot reads, of the kernel and the first system in this directory."""
+    image = place / "start.image"
+    subprocess.run(
+        [
+            "mkimage", "-A", "arm64", "-O", "linux", "-T", "multi", "-C", "none", "-n", "GP-PTA",
+            "-d", f"{place / 'vmlinuz.gz'}:{place / 'initramfs.zst'}", image,
+        ],
+        check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)},
+    )  # fmt: skip
+    content = image.read_bytes()
+    blocks = -(-len(content) // SECTOR_BYTES)
+    return make_environment([f"blocks={blocks:#x}"], SECTOR_BYTES) + content
 
 
 def _squash(root: Path, target: Path, epoch: int) -> Path:

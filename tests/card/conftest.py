@@ -8,17 +8,25 @@ from pathlib import Path
 import pytest
 
 from device.card.build import PLACES_OF_TOOLS
+from tests.card.boards import BOARDS
+from tests.card.machine import Kind
+from tests.card.qemu import qemu
 from tests.card.variants import BUILT, Workshop
 
 # What an emulated machine takes: the program, and Debian's package that has it.
 TOOLS = {
     "debugfs": "e2fsprogs",
+    "fdtput": "device-tree-compiler",
     "mcopy": "mtools",
     "mkenvimage": "u-boot-tools",
     "nbdkit": "nbdkit",
     "qemu-system-aarch64": "qemu-system-arm",
     "rauc": "rauc",
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--machine", choices=[*BOARDS], default="raspi3b", help="which is emulated")
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +41,12 @@ def card() -> Path:
     if not card.exists():
         pytest.fail("there is no card: make card")
     return card
+
+
+@pytest.fixture(scope="session")
+def kind(request: pytest.FixtureRequest, card: Path) -> Kind:
+    board = BOARDS[request.config.getoption("--machine")]
+    return Kind(board, qemu(card.parent))
 
 
 @pytest.fixture(scope="session")

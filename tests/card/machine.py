@@ -15,27 +15,26 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, NamedTuple, Self, TextIO
 
-from device.card.card import environment_of
+from tests.card.boards import Board, MachineError, Plug
 
-CARD_BYTES: Final = 1 << 30
-U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")
+CARD_BYTES: Final = 1 << 30  # a power of two, which an emulated SD card has to have
 BANNER: Final = "U-Boot 2"  # and the rest of the year: what it says first
 ROOM_BYTES: Final = 48 << 20  # of a small data partition
 OWNER: Final = 900  # the firmware's user
-FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
 WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
 QUIET_S: Final = 0.5  # with every answer there, nothing more comes
 LATE_S: Final = 5.0  # an answer that has not come by then was lost with its question
-# Of this machine's PL011: the register that says what interrupts, and its bit for bytes that came
-INTERRUPTS: Final = 0x0900_0038
-RECEIVES: Final = 0x10
+RECEIVES: Final = 0x10  # bytes that came interrupt, in the register of a PL011
 
 
-class MachineError(Exception):
-    """The machine did not do what it was waited for; with the end of its console and kernel log."""
+class Kind(NamedTuple):
+    """A kind of machine, and the QEMU that emulates it."""
+
+    board: Board
+    qemu: Path
 
 
 class Machine:
@@ -45,8 +44,10 @@ class Machine:
     place is short, since sockets are in it.
     """
 
-    def __init__(self, card: Path, place: Path, card_bytes: int | None = None) -> None:
+    def __init__(self, kind: Kind, card: Path, place: Path, card_bytes: int | None = None) -> None:
+        self.board = kind.board
         self.place = place
+        self._qemu = kind.qemu
         self.card = place / "card.img"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._console: tuple[int, int] | None = None  # what it says, and what is typed
@@ -56,23 +57,13 @@ class Machine:
         if not self.card.exists():
             subprocess.run(["cp", "--sparse=always", card, self.card], check=True)
             os.truncate(self.card, card_bytes or CARD_BYTES)
-            flash = environment_of(U_BOOT.read_bytes(), 0x40000)
-            (place / "flash.img").write_bytes(flash)
-            os.truncate(place / "flash.img", FLASH_BYTES)
+            self.board.prepare(self.card, place)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.cut_power()
-
-    @property
-    def usb(self) -> Path:
-        return self.place / "usb"
-
-    @property
-    def second_usb(self) -> Path:
-        return self.place / "usb-2"
 
     def switch_on(self, *options: str, read_only: bool = False) -> Self:
         """Switch the power on; options are QEMU's."""
@@ -86,33 +77,22 @@ class Machine:
         self.heard = self._unread = b""
         self._start(
             "nbdkit", "--foreground", "--exit-with-parent", f"--unix={self.place / 'nbd'}",
-            "--filter=cache", "file", str(self.card), "cache=writeback",
+            "--filter=cache", "file", str(self.card),
+            "cache=writeback" if self.board.flushes else "cache=writethrough",
             name="nbdkit",
         )  # fmt: skip
         self._wait_for(self.place / "nbd")
+        disk = f"format=raw,file=nbd:unix:{self.place / 'nbd'}"
         self._start(
-            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "1024",
-            "-display", "none", "-nodefaults", "-bios", str(U_BOOT),
-            "-drive", f"if=pflash,index=1,format=raw,file={self.place / 'flash.img'}",
-            "-drive", f"if=none,id=card,format=raw,file=nbd:unix:{self.place / 'nbd'}"
-            + (",readonly=on" if read_only else ""),
-            "-device", "virtio-blk-pci,drive=card",
+            str(self._qemu), "-display", "none", "-nodefaults",
             "-chardev", f"pipe,id=console,path={self.place / 'console'}",
-            "-serial", "chardev:console",
-            "-device", "virtio-serial-pci",
             "-chardev", f"file,id=kernel,path={self.place / 'kernel.log'},append=on",
-            "-device", "virtconsole,chardev=kernel",
-            "-device", "qemu-xhci,id=usb",
-            "-chardev", f"socket,id=pico,path={self.usb},server=on,wait=off",
-            "-device", "usb-redir,chardev=pico,bus=usb.0",
-            "-chardev", f"socket,id=pico-2,path={self.second_usb},server=on,wait=off",
-            "-device", "usb-redir,chardev=pico-2,bus=usb.0",
-            "-device", "i6300esb", "-action", "watchdog=reset", "-device", "virtio-rng-pci",
+            *self.board.options(self.place, disk + (",readonly=on" if read_only else "")),
             "-qmp", f"unix:{self.place / 'qmp'},server=on,wait=off",
             *options,
             name="qemu",
         )  # fmt: skip
-        for path in (self.place / "qmp", self.usb, self.second_usb):
+        for path in (self.place / "qmp", *self.board.waits_for(self.place)):
             self._wait_for(path)
         # Kept: a monitor that is left and met again at once may not answer any more.
         with self._connect("qmp") as line:
@@ -269,21 +249,38 @@ class Machine:
         A line loses what nobody reads. This one keeps it, and a port whose queue is full when it is
         opened never interrupts.
         """
-        told = self.monitor("human-monitor-command", **{"command-line": f"xp /1wx {INTERRUPTS:#x}"})
-        return bool(int(told.split()[-1], 16) & RECEIVES)
+        return bool(self.register(self.board.interrupts) & RECEIVES)
+
+    def register(self, address: int) -> int:
+        told = self.monitor("human-monitor-command", **{"command-line": f"xp /1wx {address:#x}"})
+        return int(told.split()[-1], 16)
+
+    def faults(self) -> list[str]:
+        """Return what of the board is not as a card has to set it up."""
+        return self.board.faults(self.register, self._kernel_log())
+
+    def _kernel_log(self) -> str:
+        kernel = self.place / "kernel.log"
+        return kernel.read_bytes().decode(errors="replace") if kernel.exists() else ""
 
     def _error(self, what: str) -> MachineError:
-        kernel = self.place / "kernel.log"
-        told = kernel.read_bytes()[-2000:].decode(errors="replace") if kernel.exists() else ""
         end = self.heard[-3000:].decode(errors="replace")
-        return MachineError(f"{what}. The console:\n{end}\nThe kernel:\n{told}")
+        return MachineError(
+            f"{what}. The console:\n{end}\nThe kernel:\n{self._kernel_log()[-2000:]}"
+        )
 
-    # Sticks
+    # USB
+
+    def plug_in(self, port: str, *, second: bool = False) -> Plug:
+        """Plug in a tone generator, by its pty."""
+        return self.board.plug_in(self.place, self.monitor, port, second=second)
 
     def plug_in_stick(self, stick: Path) -> None:
         self.monitor("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True},
                      file={"driver": "file", "filename": str(stick)})  # fmt: skip
-        self.monitor("device_add", driver="usb-storage", drive="stick", id="stick", bus="usb.0")
+        self.monitor(
+            "device_add", driver="usb-storage", drive="stick", id="stick", bus=self.board.usb_bus
+        )
 
     def pull_stick(self) -> None:
         self.monitor("device_del", id="stick")
@@ -295,7 +292,8 @@ class Machine:
             time.sleep(0.2)
 
     def monitor(self, command: str, **arguments: Any) -> Any:
-        assert self._monitor is not None
+        if self._monitor is None:
+            raise MachineError("its power is off")
         self._monitor.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._monitor.flush()
         while not {"return", "error"} & (told := json.loads(self._monitor.readline())).keys():

@@ -8,8 +8,8 @@ from typing import Final, Self
 
 from device.simulator.listener import Listener
 from host_tools.devices.live import IDLE_STATES
-from tests.card.machine import Machine, MachineError, data_of, short_directory
-from tests.card.usb_board import UsbBoard
+from tests.card.boards import MachineError, Plug
+from tests.card.machine import Kind, Machine, data_of, short_directory
 from tests.firmware.rig import Served
 from tests.firmware.whole_sessions import a_listener
 
@@ -22,11 +22,15 @@ class Rig:
     """The device with a copy of a card, used in a `with` statement; its power is off."""
 
     def __init__(
-        self, card: Path, listener: Listener | None = None, card_bytes: int | None = None
+        self,
+        kind: Kind,
+        card: Path,
+        listener: Listener | None = None,
+        card_bytes: int | None = None,
     ) -> None:
-        self.machine = Machine(card, short_directory(), card_bytes)
+        self.machine = Machine(kind, card, short_directory(), card_bytes)
         self.served = Served(listener or a_listener(), speed=1.0)
-        self._cables: list[UsbBoard] = []
+        self._plugs: list[Plug] = []
 
     def __enter__(self) -> Self:
         return self
@@ -48,19 +52,19 @@ class Rig:
         return who
 
     def plug_in(self) -> None:
-        self._cables.append(UsbBoard(self.machine.usb, self.served.port))
+        self._plugs.append(self.machine.plug_in(self.served.port))
 
     def plug_in_again(self) -> None:
         """Have the tone generator come up anew, as its power does with the machine's."""
-        while self._cables:
-            self._cables.pop().pull()
+        while self._plugs:
+            self._plugs.pop().pull()
         self.plug_in()
 
     def cut_power(self) -> None:
         """Cut the power: what was not flushed to the card is lost."""
         self.machine.cut_power()
-        while self._cables:
-            self._cables.pop().pull()
+        while self._plugs:
+            self._plugs.pop().pull()
 
     def wait_for(self, query: str, holds: Callable[[str], bool]) -> str:
         until_s = time.monotonic() + WAIT_S_MAX

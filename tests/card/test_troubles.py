@@ -1,20 +1,17 @@
 """What is wrong with a card, or plugged into it, is said at its console and in its status file."""
 
 from pathlib import Path
-from typing import Final
 
 from device.card.card import CARD_BYTES
 from firmware_py.board.board_report import TO_BE_SEEN
-from tests.card.machine import BANNER, ROOM_BYTES
+from tests.card.machine import BANNER, ROOM_BYTES, Kind
 from tests.card.rig import Rig
-from tests.card.usb_board import UsbBoard
-from tests.card.variants import boot_file, with_configuration
-
-STATUS: Final = "gp-pta-status.txt"
+from tests.card.variants import STATUS, boot_file, with_clock, with_configuration
 
 
-def test_without_a_tone_generator_the_firmware_waits_and_says_so(card: Path) -> None:
-    with Rig(card) as rig:
+def test_without_a_tone_generator_the_firmware_waits_and_says_so(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
+        with_clock(rig.machine.card)
         rig.start(plugged_in=False)
         assert "board FAULT, does not answer" in rig.machine.ask("*TST?")
         assert any("tone generator: cannot open" in error for error in rig.errors())
@@ -25,18 +22,19 @@ def test_without_a_tone_generator_the_firmware_waits_and_says_so(card: Path) -> 
         assert "The firmware runs" in boot_file(rig.machine.card, STATUS)
 
 
-def test_a_second_tone_generator_is_named(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_second_tone_generator_is_named(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         rig.start()
-        with UsbBoard(rig.machine.second_usb, rig.served.port):
-            rig.wait_for("SYST:ERR?", lambda error: "there are 2 tone generators" in error)
+        second = rig.machine.plug_in(rig.served.port, second=True)
+        rig.wait_for("SYST:ERR?", lambda error: "there are 2 tone generators" in error)
+        second.pull()
         rig.machine.hear_for(5)
         rig.cut_power()
         assert "there are 2 tone generators" in boot_file(rig.machine.card, STATUS)
 
 
-def test_a_typo_in_the_configuration_is_named(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_typo_in_the_configuration_is_named(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, "[test]\nlevle_max_db_hl = 90\n")
         rig.machine.switch_on()
         line = rig.machine.until("ERROR -310")
@@ -48,8 +46,8 @@ def test_a_typo_in_the_configuration_is_named(card: Path) -> None:
         rig.start()
 
 
-def test_a_new_pin_is_replaced_by_its_hash(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_new_pin_is_replaced_by_its_hash(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, '[console]\nnew_pin = "2580"\n')
         rig.start(plugged_in=False)
         assert rig.machine.ask("SYST:PIN?") == "LOCKED"
@@ -61,20 +59,20 @@ def test_a_new_pin_is_replaced_by_its_hash(card: Path) -> None:
         assert 'pin = "pbkdf2-sha256$' in told
 
 
-def test_a_report_on_the_board_is_written_if_asked_for(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_report_on_the_board_is_written_if_asked_for(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, "[card]\nboard_report = true\n")
         rig.start(plugged_in=False)
         rig.machine.hear_for(20)
         rig.cut_power()
         told = boot_file(rig.machine.card, "gp-pta-board-report.txt")
         assert "slot: slot A" in told
-        assert "watchdog: i6300ESB" in told
+        assert f"watchdog: {kind.board.watchdog}" in told
         assert told.count("[ ]") == len(TO_BE_SEEN)
 
 
-def test_the_console_on_usb_is_what_the_next_start_is_told(card: Path) -> None:
-    with Rig(card) as rig:
+def test_the_console_on_usb_is_what_the_next_start_is_told(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, '[card]\nconsole = "usb"\n')
         rig.machine.switch_on()
         rig.machine.until(BANNER)
@@ -85,8 +83,10 @@ def test_the_console_on_usb_is_what_the_next_start_is_told(card: Path) -> None:
             assert b"\0CONSOLE=usb\0" in file.read(512)
 
 
-def test_a_clock_that_was_never_set_is_named_and_set_by_the_configuration(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_clock_that_was_never_set_is_named_and_set_by_the_configuration(
+    kind: Kind, card: Path
+) -> None:
+    with Rig(kind, card) as rig:
         rig.start("-rtc", "base=1970-01-02", plugged_in=False)
         assert any("it says 1970" in error for error in rig.errors())
         rig.cut_power()
@@ -95,14 +95,14 @@ def test_a_clock_that_was_never_set_is_named_and_set_by_the_configuration(card: 
         assert "clock ok, 2026-12-24T10:3" in rig.machine.ask("*TST?")
 
 
-def test_a_card_that_is_too_small_is_named(card: Path) -> None:
-    with Rig(card, card_bytes=CARD_BYTES) as rig:
+def test_a_card_that_is_too_small_is_named(kind: Kind, card: Path) -> None:
+    with Rig(kind, card, card_bytes=CARD_BYTES) as rig:
         rig.start()
         assert any("the data partition cannot be" in error for error in rig.errors())
 
 
-def test_a_card_that_has_become_read_only_is_named(card: Path) -> None:
-    with Rig(card) as rig:
+def test_a_card_that_has_become_read_only_is_named(kind: Kind, card: Path) -> None:
+    with Rig(kind, card) as rig:
         rig.start()
         rig.data()
         rig.machine.put_on_data("/", "mark", b"")  # with it ext4's journal is played back
@@ -110,9 +110,9 @@ def test_a_card_that_has_become_read_only_is_named(card: Path) -> None:
         assert "ERROR" in rig.machine.until("Read-only file system")
 
 
-def test_a_read_only_card_without_a_data_directory_is_named(card: Path) -> None:
+def test_a_read_only_card_without_a_data_directory_is_named(kind: Kind, card: Path) -> None:
     """After a power cut all that was written may be in a journal that cannot be played back."""
-    with Rig(card) as rig:
+    with Rig(kind, card) as rig:
         rig.start()
         rig.cut_power()
         rig.machine.empty_data()
@@ -121,8 +121,8 @@ def test_a_read_only_card_without_a_data_directory_is_named(card: Path) -> None:
         assert any("what is measured now is lost with the power" in each for each in rig.errors())
 
 
-def test_a_full_data_partition_is_named_and_keeps_what_was_recorded(card: Path) -> None:
-    with Rig(card, card_bytes=CARD_BYTES + ROOM_BYTES) as rig:
+def test_a_full_data_partition_is_named_and_keeps_what_was_recorded(kind: Kind, card: Path) -> None:
+    with Rig(kind, card, card_bytes=CARD_BYTES + ROOM_BYTES) as rig:
         rig.start()
         assert rig.machine.ask("SESS:STAR RIGHT,SEED=5") == "OK"
         rig.wait_until_idle()

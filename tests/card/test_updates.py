@@ -17,9 +17,9 @@ from firmware_py.installation.card_system import PART
 from firmware_py.operator.update_desk import SYNCED_BYTES
 from host_tools.commands.update import EXIT_GOOD
 from tests.card.cable import Cable
-from tests.card.machine import BANNER
+from tests.card.machine import BANNER, Kind
 from tests.card.rig import Rig
-from tests.card.variants import BUILT, Workshop, boot_file, nothing
+from tests.card.variants import BUILT, STATUS, Workshop, boot_file, nothing
 from tests.firmware.whole_sessions import a_listener
 
 SEED: Final = 20
@@ -33,7 +33,6 @@ STICK_MB: Final = 100
 SENT_NOW_BYTES: Final = 300_000
 PIECES_BY_THE_CUT: Final = 1200  # 150 kB
 ASK_S: Final = 0.5
-STATUS: Final = "gp-pta-status.txt"
 
 
 def stick_with(*bundles: Path, older: bool = False) -> Path:
@@ -68,8 +67,8 @@ def newer(workshop: Workshop, good: Path) -> Path:
 
 
 @pytest.fixture
-def rig(card: Path) -> Iterator[Rig]:
-    with Rig(card, a_listener("N3")) as rig:
+def rig(kind: Kind, card: Path) -> Iterator[Rig]:
+    with Rig(kind, card, a_listener("N3")) as rig:
         rig.start()
         assert rig.machine.ask("SESS:STAR RIGHT,SEED=5") == "OK"
         rig.wait_until_idle()

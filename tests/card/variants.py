@@ -1,5 +1,6 @@
 """Cards and updates that differ a little from the one that was made: newer, older, broken."""
 
+import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,11 +13,13 @@ from device.card import packages, slot
 from device.card.bundle import COMPATIBLE, make_bundle
 from device.card.card import BOOT_AT, BOOT_BYTES
 from device.card.kernel import Kernel
+from device.card.slot import SLOT_BYTES
 from device.card.unpack import Tree
 
 REPOSITORY: Final = Path(__file__).parents[2]
 BUILT: Final = REPOSITORY / "build/card"
 EPOCH: Final = 1_800_000_000
+STATUS: Final = "gp-pta-status.txt"
 VERSION: Final = "0.1.0-20270115.080000"  # of all that says nothing else
 
 
@@ -85,6 +88,24 @@ def with_configuration(card: Path, content: str) -> None:
         ["mcopy", "-o", "-i", f"{card}@@{BOOT_AT}", "-", "::gp-pta.toml"],
         input=content, text=True, check=True,
     )  # fmt: skip
+
+
+def with_clock(card: Path) -> None:
+    """Say what time it is, as the operator of a board without a clock's battery does."""
+    told = boot_file(card, "gp-pta.toml")
+    assert "# clock = 2026" in told
+    with_configuration(card, told.replace("# clock = 2026", "clock = 2026"))
+
+
+def digests(card: Path) -> dict[str, str]:
+    """Return the SHA-256 of the partitions that a card is made with."""
+    found, at = {}, BOOT_AT
+    with card.open("rb") as file:
+        for name, size in (("boot", BOOT_BYTES), ("slot A", SLOT_BYTES), ("slot B", SLOT_BYTES)):
+            file.seek(at)
+            found[name] = hashlib.sha256(file.read(size)).hexdigest()
+            at += size
+    return found
 
 
 def boot_file(card: Path, name: str) -> str:

@@ -24,26 +24,30 @@ if test "x${slot}" = "x"; then reset; fi
 
 setenv console hvc0
 if test "${devtype}" = "mmc"; then
-  # A Raspberry Pi: the operator's line is the PL011 at GPIO 14 and 15, not Bluetooth's.
+  # A Raspberry Pi: the PL011, which is Bluetooth's, is the operator's at GPIO 14 and 15. Those are the
+  # mini UART's until then: its pins become the PL011's by their function (ALT0), and it loses them.
   setenv console ttyS1,115200
   fdt addr ${fdt_addr}
   fdt resize 4096
   fdt rm /soc/serial@7e201000/bluetooth
-  fdt get value pins /soc/gpio@7e200000/uart0_gpio14 phandle && fdt set /soc/serial@7e201000 pinctrl-0 <${pins}>
+  fdt get value pins /soc/gpio@7e200000/uart1_gpio14 phandle
+  fdt set /soc/gpio@7e200000/uart1_gpio14 brcm,function <4>
+  fdt set /soc/serial@7e201000 pinctrl-0 <${pins}>
+  fdt rm /soc/serial@7e215040 pinctrl-0
   if test "x${CONSOLE}" = "xusb"; then fdt set /soc/usb@7e980000 dr_mode peripheral; else fdt set /soc/usb@7e980000 dr_mode host; fi
 fi
 setenv bootargs "gp-pta.card=67707074 gp-pta.left=${left} gp-pta.order=${first} gp-pta.console=${CONSOLE} rauc.slot=${slot} console=${console} quiet panic=5 systemd.show_status=0"
 
-# The last part of a slot is a FIT: the kernel and the first system, each with its SHA-256.
+# The last part of a slot: a sector that says how many follow, and an image of the kernel and the first
+# system. Each has its check sum. They go where neither a kernel of 70 MB nor the device tree is.
+setexpr ramdisk ${ramdisk_addr_r} + 0x2000000
+setexpr image ${ramdisk_addr_r} + 0x4000000
+setexpr packed ${ramdisk_addr_r} + 0x6000000
 part start ${devtype} ${devnum} ${part} start
-setexpr start ${start} + @FIT_SECTOR@
-setexpr fit ${ramdisk_addr_r} + 0x2000000
-setexpr packed ${ramdisk_addr_r} + 0x4000000
-${devtype} read ${fit} ${start} 1
-fdt addr ${fit}
-fdt header get bytes totalsize
-setexpr blocks ${bytes} / 0x200
-setexpr blocks ${blocks} + 1
-${devtype} read ${fit} ${start} ${blocks}
-imxtract ${fit} kernel ${packed} && unzip ${packed} ${kernel_addr_r} && imxtract ${fit} ramdisk ${ramdisk_addr_r} && booti ${kernel_addr_r} ${ramdisk_addr_r}:${filesize} ${fdt_addr}
+setexpr start ${start} + @START_SECTOR@
+${devtype} read ${image} ${start} 1
+env import -c ${image} 0x200 blocks
+setexpr start ${start} + 1
+${devtype} read ${image} ${start} ${blocks}
+imxtract ${image} 0 ${packed} && unzip ${packed} ${kernel_addr_r} && imxtract ${image} 1 ${ramdisk} && booti ${kernel_addr_r} ${ramdisk}:${filesize} ${fdt_addr}
 reset

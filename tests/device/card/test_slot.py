@@ -5,6 +5,7 @@ import random
 import shutil
 import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from device.card.build import PLACES_OF_TOOLS, TOOLS
 from device.card.card import BOOT_AT, BOOT_BYTES, CARD_BYTES, SIGNATURE, make_card
 from device.card.errors import CardError
 from device.card.kernel import INIT, Kernel, read_modules, with_needs
-from device.card.slot import FIT_AT, SLOT_BYTES, make_slot
+from device.card.slot import START_AT, SLOT_BYTES, make_slot
 from device.card.unpack import Tree
 
 EPOCH = 1_790_000_000
@@ -73,13 +74,20 @@ def test_a_slot_has_a_root_its_hashes_and_what_starts_it(
     assert done.returncode != 0, "one changed bit"
 
     with made.open("rb") as file:
-        file.seek(FIT_AT)
-        fit = tmp_path / "found.fit"
-        fit.write_bytes(file.read())
-    told = subprocess.run(
-        ["dumpimage", "-l", fit], check=True, capture_output=True, text=True
-    ).stdout
-    assert told.count("Hash algo:    sha256") == 2
+        file.seek(START_AT)
+        sector, image = file.read(512), file.read()
+    assert struct.unpack_from("<I", sector) == (zlib.crc32(sector[4:]),)
+    told = sector[4:].split(b"\0")[0].decode()
+    magic, _, _, size, _, _, data_crc = struct.unpack_from(">7I", image)
+    assert magic == 0x27051956
+    assert told == f"blocks={-(-(64 + size) // 512):#x}"
+    assert data_crc == zlib.crc32(image[64 : 64 + size])
+    parts = (tmp_path / "vmlinuz.gz").read_bytes(), (tmp_path / "initramfs.zst").read_bytes()
+    assert struct.unpack_from(">3I", image, 64) == (len(parts[0]), len(parts[1]), 0)
+    at = 64 + 12
+    for part in parts:
+        assert image[at : at + len(part)] == part
+        at += -(-len(part) // 4) * 4
 
 
 @pytest.mark.thorough
@@ -121,7 +129,7 @@ def test_a_card_has_three_partitions_and_room_for_a_fourth(
 
 
 def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slot, "FIT_AT", 4096)
+    monkeypatch.setattr(slot, "START_AT", 4096)
     with pytest.raises(CardError, match=r"the root and its hashes take .* 4096 are allowed"):
         small_slot(tmp_path, monkeypatch)
 
