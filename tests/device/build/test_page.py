@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -76,6 +77,12 @@ def test_what_it_says_of_a_shorted_resistor() -> None:
     ]  # fmt: skip
     assert [each for each in loudest if not 122.0 < each < 133.0] == []
     assert "some 130 dB HL" in PAGE
+
+
+def test_the_limit_without_a_resistor_is_that_of_the_loudest_earphone() -> None:
+    bare = [replace(worked_build("B", each), attenuator_ohm=0.0) for each in EARPHONES.values()]
+    page = (ROOT / "device/tone_generator/README.md").read_text("utf-8")
+    assert f"{min(map(first_limit, bare)):g} dBFS keeps the loudest parts below" in page
 
 
 def test_what_is_said_of_what_is_inferred() -> None:
