@@ -34,7 +34,7 @@ def ends(step: Any) -> list[End]:
 
 
 def wires() -> list[tuple[End, End]]:
-    found = []
+    found: list[tuple[End, End]] = []
     for connection in CIRCUIT["connections"]:
         steps = [ends(step) for step in connection if step != WIRE]
         for here, there in pairwise(steps):
@@ -83,7 +83,7 @@ def test_every_net_has_two_ends() -> None:
 
 def installed_pins() -> dict[str, int]:
     """Return the pins of the program as the page has it installed."""
-    page = (ROOM / "README.md").read_text("utf-8")
+    page = (ROOM / "README.md").read_text("utf-8").replace("\\\n", " ")
     (line,) = re.findall(r"^gp-pta install-board (.*)$", page, re.MULTILINE)
     p = CommandParser()
     add_arguments(p)
