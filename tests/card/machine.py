@@ -48,6 +48,11 @@ class Machine:
     def __init__(self, card: Path, place: Path, card_bytes: int | None = None) -> None:
         self.place = place
         self.card = place / "card.img"
+        # What is between the machine and the file of the card
+        self.card_server: tuple[str, ...] = (
+            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={place / 'nbd'}",
+            "--filter=cache", "file", str(self.card), "cache=writeback",
+        )  # fmt: skip
         self._processes: list[subprocess.Popen[bytes]] = []
         self._console: tuple[int, int] | None = None  # what it says, and what is typed
         self._monitor: TextIO | None = None
@@ -84,11 +89,7 @@ class Machine:
         for name in ("console.in", "console.out"):
             os.mkfifo(self.place / name)
         self.heard = self._unread = b""
-        self._start(
-            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={self.place / 'nbd'}",
-            "--filter=cache", "file", str(self.card), "cache=writeback",
-            name="nbdkit",
-        )  # fmt: skip
+        self._start(*self.card_server, name="nbdkit")
         self._wait_for(self.place / "nbd")
         self._start(
             "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "1024",

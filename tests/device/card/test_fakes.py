@@ -11,8 +11,8 @@ import pytest
 from device.card.kernel import INIT
 
 START: Final = 10_000  # where the data partition is to begin, in sectors
-# `dd` for a card that WRAPS at a number of sectors, KEEPS so many of them, may have a CACHE of its last
-# write, and may FAIL to write. Of the card each write is one sector but for that of zeros.
+# `dd` for a card that WRAPS at a number of sectors, KEEPS so many of them, may have a CACHE of its
+# last write, and may FAIL to write. Each write is of one sector, but for that of zeros.
 CARD: Final = r"""
 card_sectors() { echo "$SAYS"; }
 blockdev() { :; }
