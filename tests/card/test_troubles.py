@@ -65,11 +65,18 @@ def test_a_report_on_the_board_is_written_if_asked_for(card: Path) -> None:
     with Rig(card) as rig:
         with_configuration(rig.machine.card, "[card]\nboard_report = true\n")
         rig.start(plugged_in=False)
+        here = "linux dummy-virt (no Raspberry Pi)"
+        assert rig.machine.ask("SYST:VERS?").endswith(f",{here},slot A")
         rig.machine.hear_for(20)
         rig.cut_power()
         told = boot_file(rig.machine.card, "gp-pta-board-report.txt")
-        assert "slot: slot A" in told
-        assert "watchdog: i6300ESB" in told
+        for words in (
+            f"machine: {here}", "slot: slot A", "watchdog: i6300ESB", "voltage: is not told",
+            "data partition vda4: errors_count 0", "USB usb1: idVendor 1d6b",
+            "us after the kernel: its first process",
+        ):  # fmt: skip
+            assert words in told
+        assert f"Machine: {here}" in boot_file(rig.machine.card, STATUS)
         assert told.count("[ ]") == len(TO_BE_SEEN)
 
 

@@ -28,7 +28,10 @@ dd() {
         /dev/card)
             [ ! "$FAIL" ] || return 1
             echo "$sector" > last
-            if [ "$unit" = 1M ]; then return; fi
+            if [ "$unit" = 1M ]; then
+                command dd if=/dev/zero of=card.img bs=1M seek=$sector count=8 conv=notrunc
+                return
+            fi
             case $* in *if=*) cat "$from" > cache ;; *) cat > cache ;; esac
             [ $at -ge "$KEEPS" ] ||
                 command dd if=cache of=card.img bs=512 seek=$at conv=notrunc,sync 2> /dev/null ;;
@@ -70,7 +73,9 @@ KINDS: Final = {
     "forgets and begins anew": Kind(64 * GB, 7 * GB, wraps=1 << 24),
     "only reads": Kind(16 * GB, 16 * GB, fail="yes"),
 }
-STRANGE: Final = {"begins anew at no power of two": Kind(64 * GB, 9_999_999, wraps=9_999_999)}
+# At no power of two: three marks come to lie on what is on the card, two of them at the same place.
+ODD: Final = (1 << 21) + START // 2
+STRANGE: Final = Kind(8 + (1 << 21) + START + 8 * ODD, ODD, wraps=ODD)
 
 
 def probe(kind: Kind, place: Path) -> int:
@@ -101,6 +106,5 @@ def test_what_a_card_keeps_is_found_out(name: str, tmp_path: Path) -> None:
     assert kind.keeps < kind.says or found == kind.says, "nobody is accused who is honest"
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_on_a_card_of_no_known_kind_all_is_left_as_it_was(name: str, tmp_path: Path) -> None:
-    probe(STRANGE[name], tmp_path)
+def test_on_a_card_of_no_known_kind_all_is_left_as_it_was(tmp_path: Path) -> None:
+    probe(STRANGE, tmp_path)
