@@ -107,7 +107,7 @@ class Firmware:
             configuration, self._runner, self._board, ManualTone(client),
             buttons, data, clock, self.stop, self._tell, results,
         )  # fmt: skip
-        self._instrument.slot = self._system.slot
+        self._instrument.of_card = self._system.words
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
             self._instrument.operator_left, self._record,

@@ -196,8 +196,10 @@ class OfFile(argparse.Action):
 
 
 def _tell_card(path: Path) -> None:
+    from firmware_py.board.pi_models import machine
     from firmware_py.installation.card_settings import card_lines
 
+    print(f"machine={machine().words}", flush=True)  # also of a file that cannot be read
     print(*card_lines(path), sep="\n")
 
 

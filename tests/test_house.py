@@ -119,6 +119,7 @@ READS: dict[str, str] = {
     "device/image": "the builder's own sources",
     "device/tone_generator": "on the board",
     "firmware_py/board/board_report.py": "the system's",
+    "firmware_py/board/pi_models.py": "the system's",
     "firmware_py/installation/card_system.py": "the system's",
     "firmware_py/inference": "the program's own",
     "firmware_py/journal/disk.py": "what the opener opens with",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.board.pi_models import Machine, machine
 from firmware_py.console.pin import PIN_WORDS, PinHash
 from firmware_py.installation.configuration import FILE_BYTES_MAX, ConfigurationError, check_card
 from firmware_py.platform.named_file import TomlFileError, content_of, read_toml
@@ -19,20 +20,22 @@ NEW_PIN: Final = re.compile(
 PIN_LINE: Final = re.compile(r"^[ \t]*(?:console[ \t]*\.[ \t]*)?pin[ \t]*=.*\n", re.MULTILINE)
 
 
-def card_lines(path: Path) -> list[str]:
-    """Return what the system of a card is told, as lines of NAME=VALUE.
+def card_lines(path: Path, here: Machine | None = None) -> list[str]:
+    """Return what the system of a card is told, as lines of NAME=VALUE; `here`: this machine.
 
-    A table `[card]` with a fault in it tells nothing: the firmware says what is wrong. A
-    `ConfigurationError` if the file cannot be read, or is no TOML.
+    A table `[card]` with a fault in it tells nothing, and the firmware says what is wrong: at the
+    UART, where the USB port cannot be the operator's. A `ConfigurationError` if the file cannot be
+    read, or is no TOML.
     """
+    here = here or machine()
     content = _read(path)
     console = _table(content, "console")
     lines = ["new_pin=yes"] * ("new_pin" in console) + [f"pin={'yes' if console else 'no'}"]
     card = _table(content, "card")
     try:
-        check_card(card)
+        check_card(card, here)
     except ConfigurationError:
-        return lines
+        return [*lines, "console=uart"] if here.why_not_usb else lines
     clock = card.get("clock")
     if clock is not None:
         since = clock if clock.tzinfo else clock.replace(tzinfo=datetime.UTC)

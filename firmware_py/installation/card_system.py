@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from firmware_py.board.pi_models import machine
 from firmware_py.board.self_check import Part
 from firmware_py.console.command_row import UnderWay
 from firmware_py.platform.data_directory import DataDirectory
@@ -40,6 +41,7 @@ class CardSystem:
         self.place = place
         self._data = data
         self.slot = " ".join(self._lines("slot"))
+        self.words = f"{machine().words},{self.slot}" if place else ""
         self.on_trial = self._is_on_trial()
         self.is_to_be_judged = self.on_trial
         self._told_bytes = 0  # of `faults`

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from firmware_py.board.pi_models import Machine, machine
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import KeyFileError, pseudonym, read_key_file
@@ -20,7 +21,8 @@ FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
 RESUME_WITHIN_MIN_LIMITS = (0.0, 1440.0)
-CONSOLES = ("uart", "usb")
+USB = "usb"
+CONSOLES = ("uart", USB)
 KEYS = {  # of every table
     "card": ["board_report", "clock", "console"],
     "console": ["new_pin", "pin"],
@@ -140,12 +142,14 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
     )
 
 
-def check_card(card: dict[str, Any]) -> None:
-    """Refuse what the system of a card is told, and cannot be meant."""
+def check_card(card: dict[str, Any], here: Machine | None = None) -> None:
+    """Refuse what the system of a card is told, and cannot be meant; `here`: this machine."""
     console, clock = card.get("console", CONSOLES[0]), card.get("clock")
     if console not in CONSOLES:
         allowed = " and ".join(f'"{name}"' for name in CONSOLES)
         raise ConfigurationError(f"[card] console is {console!r}; allowed are {allowed}")
+    if console == USB and (why := (here or machine()).why_not_usb):
+        raise ConfigurationError(f'[card] console is {console!r}, and {why}; allowed is "uart"')
     if clock is not None and not isinstance(clock, datetime.datetime):
         such = "a date with a time of day such as 2026-12-24T10:30:00"
         raise ConfigurationError(f"[card] clock is {clock!r}; allowed is {such}")

@@ -86,7 +86,7 @@ class Instrument:
         self._clock = clock
         self._stop, self._tell = stop, tell
         self.results = results
-        self.slot = ""  # of a card, in which the firmware's system is
+        self.of_card = ""  # which machine it is in, and the slot of the firmware's system
         self.setting_desk = SettingDesk(configuration)
         self.discomfort_desk = DiscomfortDesk(runner)
         self.room_desk = RoomDesk(configuration.room, runner, self.setting_desk.settings)
@@ -97,7 +97,7 @@ class Instrument:
         return f"GP-PTA,fitting device,{self._data.device or 0},{full_version()}"
 
     def version(self) -> str:
-        return version_words(self._board, self.slot)
+        return version_words(self._board, self.of_card)
 
     def self_test(self) -> str:
         return answer(self.parts())

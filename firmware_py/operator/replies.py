@@ -44,12 +44,12 @@ SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 QUOTED: Final = frozenset(" \"'\\")  # what has one of these is no word of a line by itself
 
 
-def version_words(board: BoardConnection, slot: str) -> str:
+def version_words(board: BoardConnection, of_card: str) -> str:
     serial = serial_of(board.client.board) or UNKNOWN
     hears = ",hears the room" * board.client.hears_room
     return (
         f"firmware {full_version()},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
-        f"serial number {serial}{hears}{slot and f',{slot}'}"
+        f"serial number {serial}{hears}{of_card and f',{of_card}'}"
     )
 
 

@@ -43,9 +43,11 @@ class Board(Protocol):
 
     # The register of its PL011 that says what interrupts
     interrupts: int
+    words: str  # as the firmware names it
+    data: str  # as Linux names the data partition
     usb_bus: str
     watchdog: str  # as the kernel names it
-    serial: str  # as its tone generator is a device of Linux
+    little_memory: tuple[str, ...]  # QEMU's option for that of a Zero 2 W, if it can be chosen
     has_clock: bool  # with a battery
     u_boot_at_console: bool  # and not only its first lines
     flushes: bool  # what a card keeps back; an SD card knows no flush, and has what it has taken
@@ -70,9 +72,11 @@ class Virt:
     """The generic machine; its tone generator is a Pico, which speaks CDC-ACM."""
 
     interrupts = 0x0900_0038
+    words = "linux dummy-virt (no Raspberry Pi)"
+    data = "vda4"
     usb_bus = "usb.0"
     watchdog = "i6300ESB"
-    serial = "ttyACM"
+    little_memory = ("-m", "512")
     has_clock = True
     u_boot_at_console = True
     flushes = True
@@ -115,9 +119,11 @@ class RaspberryPi3B:
     """
 
     interrupts = 0x3F20_1038
+    words = "Raspberry Pi 3 Model B (tried in emulation only)"
+    data = "mmcblk0p4"
     usb_bus = "usb-bus.0"
     watchdog = "Broadcom BCM2835 Watchdog timer"
-    serial = "ttyUSB"
+    little_memory = ()
     has_clock = False
     u_boot_at_console = False
     flushes = False

@@ -49,6 +49,12 @@ class Machine:
         self.place = place
         self._qemu = kind.qemu
         self.card = place / "card.img"
+        # What is between the machine and the file of the card
+        self.card_server: tuple[str, ...] = (
+            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={place / 'nbd'}",
+            "--filter=cache", "file", str(self.card),
+            "cache=writeback" if self.board.flushes else "cache=writethrough",
+        )  # fmt: skip
         self._processes: list[subprocess.Popen[bytes]] = []
         self._console: tuple[int, int] | None = None  # what it says, and what is typed
         self._monitor: TextIO | None = None
@@ -75,12 +81,7 @@ class Machine:
         for name in ("console.in", "console.out"):
             os.mkfifo(self.place / name)
         self.heard = self._unread = b""
-        self._start(
-            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={self.place / 'nbd'}",
-            "--filter=cache", "file", str(self.card),
-            "cache=writeback" if self.board.flushes else "cache=writethrough",
-            name="nbdkit",
-        )  # fmt: skip
+        self._start(*self.card_server, name="nbdkit")
         self._wait_for(self.place / "nbd")
         disk = f"format=raw,file=nbd:unix:{self.place / 'nbd'}"
         self._start(

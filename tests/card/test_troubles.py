@@ -63,11 +63,18 @@ def test_a_report_on_the_board_is_written_if_asked_for(kind: Kind, card: Path) -
     with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, "[card]\nboard_report = true\n")
         rig.start(plugged_in=False)
+        here = kind.board.words
+        assert rig.machine.ask("SYST:VERS?").endswith(f",{here},slot A")
         rig.machine.hear_for(20)
         rig.cut_power()
         told = boot_file(rig.machine.card, "gp-pta-board-report.txt")
-        assert "slot: slot A" in told
-        assert f"watchdog: {kind.board.watchdog}" in told
+        for words in (
+            f"machine: {here}", "slot: slot A", f"watchdog: {kind.board.watchdog}",
+            f"data partition {kind.board.data}: errors_count 0", "USB usb1: idVendor 1d6b",
+            "us after the kernel: its first process",
+        ):  # fmt: skip
+            assert words in told
+        assert f"Machine: {here}" in boot_file(rig.machine.card, STATUS)
         assert told.count("[ ]") == len(TO_BE_SEEN)
 
 

@@ -11,10 +11,15 @@ from typing import Final
 
 import pytest
 
+from firmware_py.board.pi_models import Machine
 from firmware_py.console import pin as pins
 from firmware_py.console.pin import SALT_BYTES, PinHash
 from firmware_py.installation.card_settings import card_lines, with_hash_of_pin
-from firmware_py.installation.configuration import ConfigurationError, read_configuration
+from firmware_py.installation.configuration import (
+    ConfigurationError,
+    check_card,
+    read_configuration,
+)
 
 PREPARE: Final = Path(__file__).parents[2] / "device/card/files/root/usr/lib/gp-pta/prepare"
 SALT: Final = bytes(SALT_BYTES)
@@ -91,6 +96,18 @@ def test_a_new_pin_is_replaced_wherever_it_stands(
         assert "2580" not in content.decode().replace(PinHash.of("2580", SALT).digest.hex(), "")
         assert read_configuration(path).pin == PinHash.of("2580", SALT)
         assert read_configuration(path).events
+
+
+def test_where_usb_cannot_be_the_operators_it_is_the_uart_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "gp-pta.toml"
+    path.write_text('[card]\nconsole = "usb"\nboard_report = true\n')
+    can, cannot = (Machine(f"raspberrypi,{m}", "Pi") for m in ("4-model-b", "3-model-b"))
+    assert card_lines(path, can) == ["pin=no", "board_report=yes", "console=usb"]
+    assert card_lines(path, cannot) == ["pin=no", "console=uart"]
+    told = """\\[card\\] console is 'usb', and a Pi has no USB port .*; allowed is "uart\""""
+    with pytest.raises(ConfigurationError, match=told):
+        check_card({"console": "usb"}, cannot)
+    check_card({"console": "uart"}, cannot)
 
 
 @pytest.mark.parametrize(

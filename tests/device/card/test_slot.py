@@ -15,7 +15,7 @@ from device.card.build import PLACES_OF_TOOLS, TOOLS
 from device.card.card import BOOT_AT, BOOT_BYTES, CARD_BYTES, SIGNATURE, make_card
 from device.card.errors import CardError
 from device.card.kernel import INIT, Kernel, read_modules, with_needs
-from device.card.slot import START_AT, SLOT_BYTES, make_slot
+from device.card.slot import SLOT_BYTES, START_AT, make_slot
 from device.card.unpack import Tree
 
 EPOCH = 1_790_000_000
