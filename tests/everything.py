@@ -37,7 +37,8 @@ def steps() -> Iterator[tuple[str, tuple[str, ...], dict[str, str]]]:
     yield "docs", ("make", "docs"), {}
     yield "soak", (sys.executable, "-m", "tests.simulation.soak"), {}
     yield "arm", ("make", "test-arm"), {}
-    yield "card", ("make", "test-card"), {}
+    for machine in ("raspi3b", "virt"):
+        yield f"card-{machine}", ("make", "test-card", "ALL=1", f"MACHINE={machine}"), {}
 
 
 def tree() -> str:

@@ -47,6 +47,7 @@ class Board(Protocol):
     data: str  # as Linux names the data partition
     usb_bus: str
     watchdog: str  # as the kernel names it
+    watchdog_waits: bool  # and not only starts the machine again when it is armed
     little_memory: tuple[str, ...]  # QEMU's option for that of a Zero 2 W, if it can be chosen
     has_clock: bool  # with a battery
     u_boot_at_console: bool  # and not only its first lines
@@ -68,7 +69,7 @@ class Board(Protocol):
         """Return what of the board is not as a card has to set it up."""
 
 
-class Virt:
+class Virt(Board):
     """The generic machine; its tone generator is a Pico, which speaks CDC-ACM."""
 
     interrupts = 0x0900_0038
@@ -77,6 +78,7 @@ class Virt:
     usb_bus = "usb.0"
     watchdog = "i6300ESB"
     little_memory = ("-m", "512")
+    watchdog_waits = True
     has_clock = True
     u_boot_at_console = True
     flushes = True
@@ -111,7 +113,7 @@ class Virt:
         return []
 
 
-class RaspberryPi3B:
+class RaspberryPi3B(Board):
     """A Raspberry Pi 3B, of which QEMU has no VideoCore: what that reads of the card is read here.
 
     Its tone generator is behind a serial adapter of FTDI's. When its watchdog is armed QEMU starts
@@ -124,6 +126,7 @@ class RaspberryPi3B:
     usb_bus = "usb-bus.0"
     watchdog = "Broadcom BCM2835 Watchdog timer"
     little_memory = ()
+    watchdog_waits = False
     has_clock = False
     u_boot_at_console = False
     flushes = False

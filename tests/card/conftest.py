@@ -29,6 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--machine", choices=[*BOARDS], default="raspi3b", help="which is emulated")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the generic machine, which is faster, what says nothing of a Raspberry Pi."""
+    if config.getoption("--machine") != "raspi3b":
+        return
+    left = [item for item in items if item.get_closest_marker("on_a_pi") is None]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
+
 @pytest.fixture(scope="session")
 def card() -> Path:
     os.environ["PATH"] = os.pathsep.join((os.environ["PATH"], *PLACES_OF_TOOLS))

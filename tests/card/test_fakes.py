@@ -14,6 +14,7 @@ from tests.card.variants import STATUS, boot_file
 SAYS: Final = 4 << 30
 
 
+@pytest.mark.on_a_pi
 @pytest.mark.parametrize(("lie", "keeps"), [(WRAPS, 1 << 30), (FORGETS, 700 << 20)])
 def test_a_card_that_keeps_less_than_it_says_is_named(
     kind: Kind, card: Path, lie: str, keeps: int

@@ -44,6 +44,7 @@ def check_over(rig: Rig, plan: Plan) -> None:
     assert first_broken(key, journal.read_bytes().splitlines(keepends=True)) is None
 
 
+@pytest.mark.on_a_pi
 @pytest.mark.every_time
 def test_after_a_power_cut_a_test_goes_on_and_comes_out_the_same(
     kind: Kind, card: Path, plan: Plan
@@ -69,6 +70,7 @@ def test_after_a_power_cut_a_test_goes_on_and_comes_out_the_same(
         assert "The firmware runs" in boot_file(rig.machine.card, STATUS)
 
 
+@pytest.mark.on_a_pi
 def test_without_a_clock_the_operator_says_that_it_is_the_same_person(
     kind: Kind, card: Path, plan: Plan
 ) -> None:

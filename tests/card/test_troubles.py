@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from device.card.card import CARD_BYTES
 from firmware_py.board.board_report import TO_BE_SEEN
 from tests.card.machine import BANNER, ROOM_BYTES, Kind
@@ -9,6 +11,7 @@ from tests.card.rig import Rig
 from tests.card.variants import STATUS, boot_file, with_clock, with_configuration
 
 
+@pytest.mark.on_a_pi
 def test_without_a_tone_generator_the_firmware_waits_and_says_so(kind: Kind, card: Path) -> None:
     with Rig(kind, card) as rig:
         with_clock(rig.machine.card)
@@ -59,6 +62,7 @@ def test_a_new_pin_is_replaced_by_its_hash(kind: Kind, card: Path) -> None:
         assert 'pin = "pbkdf2-sha256$' in told
 
 
+@pytest.mark.on_a_pi
 def test_a_report_on_the_board_is_written_if_asked_for(kind: Kind, card: Path) -> None:
     with Rig(kind, card) as rig:
         with_configuration(rig.machine.card, "[card]\nboard_report = true\n")
@@ -90,6 +94,7 @@ def test_the_console_on_usb_is_what_the_next_start_is_told(kind: Kind, card: Pat
             assert b"\0CONSOLE=usb\0" in file.read(512)
 
 
+@pytest.mark.on_a_pi
 def test_a_clock_that_was_never_set_is_named_and_set_by_the_configuration(
     kind: Kind, card: Path
 ) -> None:
@@ -108,6 +113,7 @@ def test_a_card_that_is_too_small_is_named(kind: Kind, card: Path) -> None:
         assert any("the data partition cannot be" in error for error in rig.errors())
 
 
+@pytest.mark.on_a_pi
 def test_a_card_that_has_become_read_only_is_named(kind: Kind, card: Path) -> None:
     with Rig(kind, card) as rig:
         rig.start()
