@@ -9,7 +9,8 @@ import pytest
 
 from device.calibration.readings import as_toml
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.file import CalibrationError, calibration_from
+from firmware_py.calibration.fields import CalibrationError
+from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
 from firmware_py.terms.route import BY_BONE, Route

@@ -17,7 +17,8 @@ from device.hearing_aid.sound import SoundError, read_wav
 from device.simulator.audiograms import audiogram_named
 from device.simulator.traces import TraceError, read_runs
 from device.sound_card.wav import WavOutput
-from firmware_py.calibration.file import CalibrationError, read_calibration
+from firmware_py.calibration.fields import CalibrationError
+from firmware_py.calibration.file import read_calibration
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.main import main as device

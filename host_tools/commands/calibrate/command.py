@@ -16,7 +16,8 @@ from device.calibration.retspl import (
     reference_levels,
 )
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
+from firmware_py.calibration.fields import CalibrationError, check_text
+from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.commands.calibrate.guide import (

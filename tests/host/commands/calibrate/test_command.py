@@ -370,9 +370,9 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
     world.board.hand.listener = a_listener(lapse_rate=1.0)
     assert world.ask("CAL:NOB") == ["OK"]
     for wrong, words in {
-        "LEFT,1000,1": "level is '1'; allowed are numbers from -80 to 0 dBFS",
-        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to 0 dBFS",
-        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to 0 dBFS",
+        "LEFT,1000,1": "level is '1'; allowed are numbers from -120 to 0 dBFS",
+        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -120 to 0 dBFS",
+        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -120 to 0 dBFS",
         "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
         "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT, LEFT-BONE, RIGHT and RIGHT-BONE",
     }.items():
