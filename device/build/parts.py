@@ -1,0 +1,138 @@
+"""The parts of a box that the budget knows, with what their data sheets say of them.
+
+Where a comment says "assumed", no source was found: such a figure is wide on purpose.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from device.calibration.retspl import reference_levels
+from firmware_py.calibration.calibration import Curve
+
+REFERENCE_HZ: Final = 1000  # where an earphone's sensitivity and impedance are stated
+
+
+class PartError(ValueError):
+    """No such part, or one that a value does not suit; the text says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Dac:
+    """A DAC: its full scale, the noise below it (A-weighted), and what it may drive."""
+
+    name: str
+    full_scale_vrms: float
+    full_scale_tolerance_db: float
+    noise_below_full_scale_db: float
+    bits: int
+    load_min_ohm: float
+
+
+@dataclass(frozen=True)
+class Amplifier:
+    """An amplifier: its noise at the input, and between which supplies, plus and minus, it works."""
+
+    name: str
+    noise_nv: float | None  # per root hertz; `None`: it is not known
+    supply_min_v: float
+    supply_max_v: float
+
+
+@dataclass(frozen=True)
+class Earphone:
+    """An earphone: its impedance, and the dB SPL in its coupler at 1 V.
+
+    Up to 4 kHz the sensitivity is within `tolerance_db`, above within `tolerance_above_db`. At a
+    frequency that is not in `sensitivity_db_spl` it is inferred.
+    """
+
+    name: str
+    transducer: str  # as the tables of RETSPL have it
+    impedance_ohm: float
+    sensitivity_db_spl: Mapping[int, float]
+    tolerance_db: float
+    tolerance_above_db: float
+    # in the worked builds: the resistor in series with it
+    resistors_ohm: Mapping[str, float] = field(default_factory=dict)
+
+    def is_inferred_at(self, frequency_hz: int) -> bool:
+        return frequency_hz not in self.sensitivity_db_spl
+
+    def sensitivity_at(self, frequency_hz: int) -> float:
+        """Return dB SPL at 1 V: over log frequency on the line, or as at the nearest."""
+        at = sorted(self.sensitivity_db_spl)
+        curve = Curve(tuple(map(float, at)), tuple(self.sensitivity_db_spl[f] for f in at))
+        return curve.at(min(max(frequency_hz, at[0]), at[-1]))
+
+    @property
+    def retspl_db_spl(self) -> Mapping[int, float]:
+        return reference_levels(self.transducer).levels_db_spl
+
+
+# TI slas859c: 2.1 Vrms, 1 kohm at least, 100, 106 and 112 dB. Gain error assumed: 6 % of full
+# scale, the most of the PCM179x, for the sheet of these was not read for it.
+DACS: Final = {
+    name.lower(): Dac(name, 2.1, 0.5, below_db, 24, 1000.0)
+    for name, below_db in (("PCM5100A", 100.0), ("PCM5101A", 106.0), ("PCM5102A", 112.0))
+}
+
+# The data sheets of TI. The TPA6120A2 is a current-feedback amplifier: 0.9 uV at unity gain, said
+# of the audio band, are 6.4 nV per root hertz of 20 kHz.
+AMPLIFIERS: Final = {
+    "opa1622": Amplifier("OPA1622", 2.8, 2.0, 18.0),
+    "opa1688": Amplifier("OPA1688", 8.0, 2.25, 18.0),
+    "tpa6120a2": Amplifier("TPA6120A2", 6.4, 5.0, 15.0),
+}
+SUPPLY_V: Final = 5.0  # plus and minus, of the usual converter
+HEADROOM_V: Final = 1.5  # between the output's peak and the supply: assumed
+
+# TDH39 from wiki.biophysics.science.ru.nl (108 dB SPL at 1 mW), ER-3A from etymotic.com (102.5 dB
+# SPL at 0.1 V, the one of 50 ohm at 0.2 V), both at 1 kHz only, their tolerance assumed. HDA 280
+# from its instructions: by frequency, as volts of 100 dB HL.
+TDH39: Final = Earphone("TDH39", "tdh39", 10.0, {1000: 128.0}, 5.0, 5.0, {"A": 1000, "B": 120})
+ER3A_10: Final = Earphone(
+    "ER-3A, 10 ohm", "er3a", 10.0, {1000: 122.5}, 5.0, 5.0, {"A": 1000, "B": 150}
+)
+ER3A_50: Final = Earphone(
+    "ER-3A, 50 ohm", "er3a", 50.0, {1000: 116.5}, 5.0, 5.0, {"A": 1000, "B": 330}
+)
+HDA280: Final = Earphone(
+    "HDA 280", "hda280", 37.0,
+    {250: 132.0, 500: 132.0, 1000: 133.0, 2000: 126.0, 3000: 121.0, 4000: 125.0, 6000: 120.0,
+     8000: 110.0},
+    3.0, 5.0, {"A": 1000, "B": 820},
+)  # fmt: skip
+EARPHONES: Final = {"tdh39": TDH39, "er3a-10": ER3A_10, "er3a-50": ER3A_50, "hda280": HDA280}
+TOLERANCE_ABOVE_HZ: Final = 4000
+
+# With a PCM5102A: A has no amplifier, B a unity buffer.
+BUILDS: Final[dict[str, Amplifier | None]] = {"A": None, "B": AMPLIFIERS["opa1688"]}
+
+Part = TypeVar("Part")
+
+
+def plain(name: str) -> str:
+    """Return a name as people vary it: without case, spaces, dashes and underscores."""
+    return "".join(each for each in name.lower() if each.isalnum())
+
+
+def part(what: str, name: str, parts: Mapping[str, Part]) -> Part:
+    """Return a part by its name; an error lists the names."""
+    for known, found in parts.items():
+        if plain(known) == plain(name):
+            return found
+    raise PartError(f"{what} is {name!r}; allowed are {', '.join(parts)}")
+
+
+def earphones_called(transducer: str) -> list[Earphone]:
+    """Return the earphones of a name: one, or each that a transducer of the RETSPL may be.
+
+    The same earphone has a row for each coupler, such as `er3a-711`.
+    """
+    for known, found in EARPHONES.items():
+        if plain(known) == plain(transducer):
+            return [found]
+    family = transducer.lower().partition("-")[0]
+    several = [each for each in EARPHONES.values() if plain(each.transducer) == plain(family)]
+    return several or [part("transducer", transducer, EARPHONES)]
