@@ -34,6 +34,8 @@ COMMANDS: Final = (
         "fit a hearing aid from a session, by a rule"),
     Command("tune", "hearing aid", "host_tools.commands.tune",
         "tune it by what its wearer likes better"),
+    Command("budget", "device", "host_tools.commands.budget",
+        "how loud and how quiet a box would be, by its parts"),
     Command("install-board", "device", "host_tools.commands.install_board",
         "put the tone generator's program on a Pico"),
     Command("calibrate", "device", "host_tools.commands.calibrate.command",

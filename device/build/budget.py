@@ -8,7 +8,7 @@ test. What comes out of an earphone is known when a meter was there.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from device.build.parts import (
     BUILDS,
@@ -55,6 +55,15 @@ WIRE, QUANTISATION = "wire", "DAC quantisation"
 DAC_NOISE, AMPLIFIER_NOISE, RESISTOR_NOISE = "DAC noise", "amplifier noise", "resistor noise"
 
 
+def factor(level_db: float) -> float:
+    """Return the volts of so many decibels re 1 V."""
+    return math.pow(10.0, level_db / 20.0)
+
+
+def decibels(volts: float) -> float:
+    return 20.0 * math.log10(volts)
+
+
 @dataclass(frozen=True)
 class Band:
     """A level in dB HL as the data sheets have it, and between what it lies."""
@@ -66,21 +75,26 @@ class Band:
 
 @dataclass(frozen=True)
 class Row:
-    """What a build does at a frequency, and what limits it; `inferred` from 1 kHz, or read."""
+    """What a build does at a frequency; `inferred` where no data sheet has the sensitivity."""
 
     frequency_hz: int
     inferred: bool
     highest: Band
-    highest_by: str
     lowest: Band  # tone, whatever the noise
-    lowest_by: str
     noise: Band  # in the critical band
-    noise_by: str
 
     @property
-    def noise_margin_db(self) -> float:
+    def noise_below_db(self) -> float:
         """Return how far the noise is below the softest tone of an audiogram."""
         return SOFTEST_DB_HL - self.noise.db_hl
+
+
+class Limits(NamedTuple):
+    """What limits the highest tone, the lowest one and the noise, at every frequency."""
+
+    highest: str
+    lowest: str
+    noise: str
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,7 @@ class Build:
     @property
     def full_scale_vrms(self) -> float:
         """Return the volts before the resistors at 0 dBFS, if nothing clips."""
-        return self.dac.full_scale_vrms * 10.0 ** (self.gain_db / 20.0)
+        return self.dac.full_scale_vrms * factor(self.gain_db)
 
     @property
     def highest_vrms(self) -> float:
@@ -113,9 +127,8 @@ class Build:
         return min(self.full_scale_vrms, (self.supply_v - HEADROOM_V) / math.sqrt(2.0))
 
     @property
-    def load_ohm(self) -> float:
-        """Return what the DAC drives; an amplifier's input is no load."""
-        return math.inf if self.amplifier else self.source_ohm + self.earphone.impedance_ohm
+    def total_ohm(self) -> float:
+        return self.source_ohm + self.earphone.impedance_ohm
 
     def share(self, impedance_factor: float = 1.0) -> float:
         """Return which share of the volts an earphone has, of so many times its impedance."""
@@ -125,40 +138,48 @@ class Build:
 
 def rows(build: Build) -> list[Row]:
     """Return what a build does at each frequency of a calibration."""
-    clips = build.highest_vrms < build.full_scale_vrms
-    step_dbfs = -20.0 * math.log10(2.0 ** (build.dac.bits - 1))
-    lowest_vrms = build.full_scale_vrms * 10.0 ** (max(LOWEST_DBFS, step_dbfs) / 20.0)
-    densities_v = _noise_densities_v(build)
-    density_v = math.hypot(*densities_v.values()) / build.share()
+    lowest_vrms = build.full_scale_vrms * factor(max(LOWEST_DBFS, build.dac.step_dbfs))
+    density_v = math.hypot(*_noise_densities_v(build).values()) / build.share()
     return [
         Row(
             frequency_hz,
             inferred=build.earphone.is_inferred_at(frequency_hz),
             highest=_band(build, build.highest_vrms, frequency_hz),
-            highest_by=CLIPS if clips else FULL_SCALE,
             lowest=_band(build, lowest_vrms, frequency_hz),
-            lowest_by=QUANTISATION if step_dbfs > LOWEST_DBFS else WIRE,
             noise=_band(build, density_v * critical_band_hz(frequency_hz) ** 0.5, frequency_hz),
-            noise_by=max(densities_v, key=lambda name: densities_v[name]),
         )
         for frequency_hz in BY_AIR.calibrated_hz
     ]
 
 
+def limits(build: Build) -> Limits:
+    densities_v = _noise_densities_v(build)
+    return Limits(
+        highest=CLIPS if build.highest_vrms < build.full_scale_vrms else FULL_SCALE,
+        lowest=QUANTISATION if build.dac.step_dbfs > LOWEST_DBFS else WIRE,
+        noise=max(densities_v, key=lambda name: densities_v[name]),
+    )
+
+
 def warnings(build: Build) -> Iterator[str]:
     """Yield what speaks against a build."""
-    if build.load_ohm < build.dac.load_min_ohm:
+    if build.amplifier is None and build.total_ohm < build.dac.load_min_ohm:
         yield (
-            f"the DAC drives {build.load_ohm:g} ohm; allowed are {build.dac.load_min_ohm:g} ohm "
+            f"the DAC drives {build.total_ohm:g} ohm; allowed are {build.dac.load_min_ohm:g} ohm "
             "and more: add resistance, or an amplifier"
         )
     if build.highest_vrms < build.full_scale_vrms:
-        at_dbfs = 20.0 * math.log10(build.highest_vrms / build.full_scale_vrms)
+        at_dbfs = decibels(build.highest_vrms / build.full_scale_vrms)
         yield f"the amplifier clips above {at_dbfs:.1f} dBFS at +-{build.supply_v:g} V"
+    peak_ma = 1000.0 * math.sqrt(2.0) * build.highest_vrms / build.total_ohm
+    if build.amplifier and build.amplifier.peak_ma and peak_ma > build.amplifier.peak_ma:
+        yield (
+            f"full scale takes {peak_ma:.0f} mA of the amplifier; allowed are "
+            f"{build.amplifier.peak_ma:g} mA: more resistance"
+        )
     if build.amplifier and build.amplifier.noise_nv is None:
         yield "of the amplifier only the gain is known: the noise is without its own, so at least"
-    margins_db = {row.frequency_hz: SOFTEST_DB_HL - row.noise.db_hl for row in rows(build)}
-    heard = [str(f) for f, margin_db in margins_db.items() if margin_db < NOISE_BELOW_DB]
+    heard = [str(row.frequency_hz) for row in rows(build) if row.noise_below_db < NOISE_BELOW_DB]
     if heard:
         yield (
             f"good ears may hear the noise at {', '.join(heard)} Hz: it is less than "
@@ -170,7 +191,8 @@ def first_limit(build: Build) -> float:
     """Return the output limit in dBFS to begin with, before a meter was there."""
     volts = build.full_scale_vrms  # if it clips, what comes is no softer
     loudest_db_hl = max(_band(build, volts, f).high_db_hl for f in BY_AIR.calibrated_hz)
-    return min(0.0, math.floor((FIRST_DB_HL - loudest_db_hl) / FIRST_STEP_DB) * FIRST_STEP_DB)
+    steps = math.floor((FIRST_DB_HL - loudest_db_hl) / FIRST_STEP_DB)
+    return min(0.0, steps * FIRST_STEP_DB)
 
 
 def worked_build(build: str, earphone: Earphone) -> Build:
@@ -198,8 +220,8 @@ def critical_band_hz(frequency_hz: float) -> float:
 def _noise_densities_v(build: Build) -> dict[str, float]:
     """Return volts per root hertz at the earphone, by where they come from."""
     full_scale_v, dac = build.full_scale_vrms, build.dac
-    white_v = full_scale_v * 10.0 ** (-dac.noise_below_full_scale_db / 20.0) / A_WEIGHTED_ROOT_HZ
-    step_v = full_scale_v * math.sqrt(2.0) / 2.0 ** (dac.bits - 1)
+    white_v = full_scale_v * factor(-dac.noise_below_full_scale_db) / A_WEIGHTED_ROOT_HZ
+    step_v = full_scale_v * math.sqrt(2.0) * factor(dac.step_dbfs)
     rounding_v = step_v / math.sqrt(12.0 * SAMPLE_RATE_HZ / 2.0)
     own_nv = build.amplifier.noise_nv or 0.0 if build.amplifier else 0.0
     gain = full_scale_v / dac.full_scale_vrms
@@ -225,8 +247,8 @@ def _band(build: Build, volts: float, frequency_hz: int) -> Band:
         down_db += INFERRED_DOWN_ABOVE_DB if above else INFERRED_DOWN_DB
     share = build.share()
     more = build.share(1.0 + (IMPEDANCE_ELSEWHERE if elsewhere else IMPEDANCE_TOLERANCE))
-    up_db += 20.0 * math.log10(more / share)
-    down_db += 20.0 * math.log10(share / build.share(1.0 - IMPEDANCE_TOLERANCE))
-    level_db_spl = earphone.sensitivity_at(frequency_hz) + 20.0 * math.log10(volts * share)
+    up_db += decibels(more / share)
+    down_db += decibels(share / build.share(1.0 - IMPEDANCE_TOLERANCE))
+    level_db_spl = earphone.sensitivity_at(frequency_hz) + decibels(volts * share)
     level_db_hl = level_db_spl - earphone.retspl_db_spl[frequency_hz]
     return Band(level_db_hl, level_db_hl - down_db, level_db_hl + up_db)
