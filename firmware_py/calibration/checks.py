@@ -7,17 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.calibration.fields import (
-    CalibrationError,
-    check_keys,
-    check_text,
-    number,
-    table_of,
-)
+from firmware_py.calibration.fields import NoLevelsError, check_keys, check_text, number, table_of
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.session.masking import EXTERNAL_DB
 from firmware_py.terms.calibration_states import CHECKS
-from firmware_py.terms.printable import show
 from firmware_py.terms.settings import PLATEAU_MS_MIN, RISE_TIME_MS
 
 TABLE: Final = "checks"
@@ -86,14 +79,15 @@ def checks_from(content: dict[str, Any], *, levels: bool, bone: bool) -> Checks:
     unmade = [name for name, there in in_tables.items() if not there]
     check_keys(f"[{TABLE}] ", table, (*made, *unmade))
     for name in (*made, *unmade):
-        _check_one(name, table_of(f"[{TABLE}] ", table, name))
+        check_outcome(name, table_of(f"[{TABLE}] ", table, name))
     return Checks(
         tuple(name for name in made if NOT_MEASURED in table[name]),
         tuple(name for name in made if REMARK in table[name]),
     )
 
 
-def _check_one(name: str, found: dict[str, Any]) -> None:
+def check_outcome(name: str, found: dict[str, Any]) -> None:
+    """Check what is told of one check: figures, or why there are none; `CalibrationError`."""
     place = f"[{TABLE}.{name}] "
     if NOT_MEASURED in found or name not in FIGURES:
         check_keys(place, found, (NOT_MEASURED,))
@@ -108,7 +102,7 @@ def _check_one(name: str, found: dict[str, Any]) -> None:
 
 
 def refuse_without_levels(content: dict[str, Any]) -> None:
-    """Refuse, by a `CalibrationError`, what has checks and no levels, with the reason in it."""
+    """Refuse what has checks and no levels by a `NoLevelsError`, with the reason in it."""
     checks_from(content, levels=False, bone=False)
     why = content[TABLE][LEVELS][NOT_MEASURED]
-    raise CalibrationError(f"it has checks and no levels, which were not measured: {show(why)}")
+    raise NoLevelsError(f"checks alone: the levels were not measured, {why}")

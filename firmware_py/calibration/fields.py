@@ -13,6 +13,10 @@ class CalibrationError(ValueError):
     """A calibration that cannot be read, or says something that is not allowed."""
 
 
+class NoLevelsError(CalibrationError):
+    """A good file that has checks, and no levels."""
+
+
 def number(place: str, value: object, limits: tuple[float, float], unit: str) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not limits[0] <= value <= limits[1]:  # type: ignore[operator]

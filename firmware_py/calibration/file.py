@@ -96,7 +96,7 @@ def read_calibration(path: Path) -> Calibration:
     try:
         return calibration_from(content)
     except CalibrationError as error:
-        raise CalibrationError(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}") from None
 
 
 def calibration_from(content: dict[str, Any]) -> Calibration:

@@ -35,7 +35,7 @@ def test_a_level_by_bone_goes_over_force_to_full_scale() -> None:
 
 
 def test_it_comes_back_from_its_file() -> None:
-    again = tomllib.loads(as_toml(of_bone()))
+    again = tomllib.loads(as_toml(of_bone().content))
     again["calibration"] |= {key: again["calibration"][key].isoformat() for key in ("date", "due")}
     assert again == with_bone()
     assert of_bone().digest != calibration().digest

@@ -25,7 +25,7 @@ from firmware_py.main import main as device
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import content_of, content_or_stream, open_named
-from host_tools.commands.calibrate.guide import Readings
+from host_tools.commands.calibrate.kept import Readings
 from host_tools.commands.replay.what_if import Supposition
 from host_tools.devices.live import data_directory
 from host_tools.errors import HostError

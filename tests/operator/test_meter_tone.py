@@ -221,9 +221,12 @@ def test_pulses_are_those_of_a_test(world: World, monkeypatch: pytest.MonkeyPatc
     """So its rise and fall, and the plateau between, are what a listener is given."""
     sent: list[bytes] = []
     take = world.board.receive
-    monkeypatch.setattr(
-        world.board, "receive", lambda data, now_us: (sent.append(data), take(data, now_us))[1]
-    )
+
+    def receive(data: bytes, now_us: int) -> None:
+        sent.append(data)
+        take(data, now_us)
+
+    monkeypatch.setattr(world.board, "receive", receive)
     world.meter_tone.play(Route("left"), 1000.0, -30.0, -30.0, Settings())
     until_state(world, "over")
     (line,) = [each for each in b"".join(sent).splitlines() if b" tone " in each]

@@ -239,16 +239,12 @@ def test_a_gain_is_an_amplifier_or_decibels(words: str, name: str, gain_db: floa
 
 @pytest.mark.parametrize("words", ["lm386", "lm386:3", "opa1688:x", "", "41", "nan"])
 def test_another_gain_is_refused_with_what_is_allowed(words: str) -> None:
-    with pytest.raises(
-        PartError, match=r"^gain is .*; allowed (is -40 to|are none, opa1622)"
-    ):
+    with pytest.raises(PartError, match=r"^gain is .*; allowed (is -40 to|are none, opa1622)"):
         amplifier_and_gain(words)
 
 
 def test_another_dac_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(
-        PartError, match="--dac is 'uda1334'; allowed are pcm5100a, pcm5101a"
-    ):
+    with pytest.raises(PartError, match="--dac is 'uda1334'; allowed are pcm5100a, pcm5101a"):
         part("--dac", "uda1334", DACS)
     assert part("--dac", "PCM-5102A", DACS).name == "PCM5102A"
 
