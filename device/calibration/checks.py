@@ -332,7 +332,7 @@ class _Linearity(Check):
 def _step_of(heard: list[tuple[float, float]], level_dbfs: float, words: str) -> float | str:
     """Read the next step down, `END` or `BACK`; refuse one that does not follow those before."""
     if words == END and len(heard) < LEVELS_MIN:
-        raise ImplausibleError(f"{len(heard)} levels; allowed is {LEVELS_MIN} and more, or skip")
+        raise ImplausibleError(f"levels read: {len(heard)}; allowed is {LEVELS_MIN} and more")
     if words == BACK and not heard:
         raise ImplausibleError("this is the first level")
     if words in (END, BACK):

@@ -20,6 +20,7 @@ HOW: Final = (
 )
 
 BEGIN: Final = "return, or skip and why: "
+WHY: Final = "why is it not measured: "
 
 T = TypeVar("T")
 
@@ -108,13 +109,14 @@ class Checking:
             if first.lower() == "quit":
                 raise QuitError
             while first.lower() == SKIP:
+                why = why.strip() or self.ask(WHY).strip()
                 try:
-                    check_text("the reason", why.strip())
+                    check_text("the reason", why)
                 except CalibrationError as error:
                     self.say(str(error))
-                    why = self.ask("why is it not measured: ")
+                    why = ""
                 else:
-                    raise SkipError(why.strip())
+                    raise SkipError(why)
         except EOFError:
             raise QuitError from None
         return words
