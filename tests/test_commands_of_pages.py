@@ -27,7 +27,9 @@ from tests.host.place_of_pages import write_place
 from tests.test_pages import PAGES, ROOT, name
 
 # The commands of `gp-pta` that a page shows are run, or only parsed, for a reason.
-RUN: Final = {"completion", "doctor", "export", "prescribe", "replay", "report", "sessions"}
+RUN: Final = {
+    "budget", "completion", "doctor", "export", "prescribe", "replay", "report", "sessions",
+}  # fmt: skip
 PARSED: Final = {
     "calibrate": "it takes a device and a sound level meter",
     "console": "it takes a device",

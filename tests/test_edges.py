@@ -24,7 +24,7 @@ ACTING: Final = "\x1b[2J\x9b31m\r\n2,complete\u2028\u202e\u2066x\u200b\x07\ttab"
 SLOW_JOURNALS: Final = 2
 # These read no journal; what they show of a firmware's console is shown as any line is.
 OF_NO_JOURNAL: Final = {
-    "demo", "workbench", "listen", "simulate", "console", "calibrate",
+    "budget", "demo", "workbench", "listen", "simulate", "console", "calibrate",
     "install-board", "study", "learn-prior", "nhanes", "doctor", "completion",
     "tune", "update", "page",
 }  # fmt: skip

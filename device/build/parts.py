@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from device.calibration.retspl import reference_levels
-from firmware_py.calibration.calibration import Curve
 
 REFERENCE_HZ: Final = 1000  # where an earphone's sensitivity and impedance are stated
 
@@ -70,10 +69,8 @@ class Earphone:
         return frequency_hz not in self.sensitivity_db_spl
 
     def sensitivity_at(self, frequency_hz: int) -> float:
-        """Return dB SPL at 1 V: over log frequency on the line, or as at the nearest."""
-        at = sorted(self.sensitivity_db_spl)
-        curve = Curve(tuple(map(float, at)), tuple(self.sensitivity_db_spl[f] for f in at))
-        return curve.at(min(max(frequency_hz, at[0]), at[-1]))
+        """Return dB SPL at 1 V: where it is inferred, as at 1 kHz."""
+        return self.sensitivity_db_spl.get(frequency_hz, self.sensitivity_db_spl[REFERENCE_HZ])
 
     @property
     def retspl_db_spl(self) -> Mapping[int, float]:
@@ -103,7 +100,7 @@ HEADROOM_V: Final = 1.5  # between the output's peak and the supply: assumed
 
 # TDH39 from wiki.biophysics.science.ru.nl (108 dB SPL at 1 mW), ER-3A from etymotic.com (102.5 dB
 # SPL at 0.1 V, the one of 50 ohm at 0.2 V), both at 1 kHz only, their tolerance assumed. HDA 280
-# from its instructions: by frequency, as volts of 100 dB HL.
+# from its instructions (manualsonline.com), at 4 V.
 TDH39: Final = Earphone("TDH39", "tdh39", 10.0, {1000: 128.0}, 5.0, 5.0, {"A": 1000, "B": 120})
 ER3A_10: Final = Earphone(
     "ER-3A, 10 ohm", "er3a", 10.0, {1000: 122.5}, 5.0, 5.0, {"A": 1000, "B": 150}
@@ -111,10 +108,13 @@ ER3A_10: Final = Earphone(
 ER3A_50: Final = Earphone(
     "ER-3A, 50 ohm", "er3a", 50.0, {1000: 116.5}, 5.0, 5.0, {"A": 1000, "B": 330}
 )
+HDA280_AT_4_V: Final = {
+    125: 143.0, 250: 144.0, 500: 144.0, 750: 144.0, 1000: 145.0, 1500: 145.0, 2000: 138.0,
+    3000: 133.0, 4000: 137.0, 6000: 132.0, 8000: 122.0,
+}  # fmt: skip
 HDA280: Final = Earphone(
     "HDA 280", "hda280", 37.0,
-    {250: 132.0, 500: 132.0, 1000: 133.0, 2000: 126.0, 3000: 121.0, 4000: 125.0, 6000: 120.0,
-     8000: 110.0},
+    {f: level - 20.0 * math.log10(4.0) for f, level in HDA280_AT_4_V.items()},
     3.0, 5.0, {"A": 1000, "B": 820},
 )  # fmt: skip
 EARPHONES: Final = {"tdh39": TDH39, "er3a-10": ER3A_10, "er3a-50": ER3A_50, "hda280": HDA280}

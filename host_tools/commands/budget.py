@@ -158,14 +158,12 @@ def _lines(build: Build) -> Iterator[str]:
         )
     yield ""
     if any(row.inferred for row in made):
-        yield "~ is inferred: no data sheet has the sensitivity there, so what it may be is wide."
+        yield "~ is inferred: no data sheet has the sensitivity there, so its band is wide."
     by = limits(build)
     yield f"Limited by {by.highest} (highest), {by.lowest} (lowest), {by.noise} (noise)."
     dbfs = first_limit(build)
-    yield (
-        f"First limit, before a meter was there: --limit-left {dbfs:g} --limit-right {dbfs:g}. No "
-        f"tone is then above {FIRST_DB_HL:g} dB HL, were every part as loud as it may be."
-    )
+    yield f"First limit, before a meter was there: --limit-left {dbfs:g} --limit-right {dbfs:g}"
+    yield f"(no tone is above {FIRST_DB_HL:g} dB HL, were every part as loud as it may be)."
     yield from (f"warning: {words}" for words in warnings(build))
 
 

@@ -8,6 +8,27 @@ from tests.host.refusals import Named, refusals
 
 # The beginning of a command; how it may go on, and what is said of that.
 REFUSED: Final = """\
+budget
+    --build C => build is 'C'; allowed are A, B
+    --build A --dac pcm5102a => --transducer is missing, and --dac is given; allowed are tdh39
+    --transducer tdh => --transducer is 'tdh'; allowed are tdh39, er3a-10, er3a-50, hda280
+    --transducer tdh39 => --attenuator OHM is missing, and so is --build; one of them is wanted
+budget --transducer tdh39 --attenuator 120
+    --dac uda1334 => --dac is 'uda1334'; allowed are pcm5100a, pcm5101a, pcm5102a
+    --gain lm386 => gain is 'lm386'; allowed are none, opa1622, opa1688, tpa6120a2, with a gain
+    --gain 90 => gain is 90 dB; allowed is -40 to 40 dB
+    --gain tpa6120a2 --supply 3 => --supply is 3; allowed is 5 to 15
+    --supply 5 => --supply is of an amplifier, and --gain is none
+    --dac-resistor -1 => --dac-resistor is -1; allowed is 0 to 100000
+    --attenuator nan => --attenuator is nan; allowed is 0 to 100000
+install-board /dev/none
+    --limit-left 1 => limit_dbfs_left is 1.0, allowed are -160.0 to 0; nothing was installed
+    --build A => --build and --transducer: both are wanted, or none
+    --build A --transducer dd45 => transducer is 'dd45'; allowed are tdh39, er3a-10
+    --build C --transducer tdh39 => build is 'C'; allowed are A, B; nothing was installed
+    --build A --transducer tdh39 --limit-left -2 => --limit-left is -2 dBFS; allowed with --build \
+A and tdh39 are -3.5 dBFS at most
+    --build B --transducer tdh39 --limit-right nan => --limit-right is nan dBFS; allowed with
 calibrate /dev/none -o c.toml
     --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
     --soft -9 => --soft is -9 dBFS; allowed is -80 to -10 dBFS

@@ -28,7 +28,7 @@ from tests.device.install.test_install import requirements_of
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
-OF_PAGES = {".md", *PICTURES}
+OF_PAGES = {".md", ".yml", *PICTURES}
 # They make a wheel of a checkout.
 OF_A_CHECKOUT = {"device/image/wheels.py", "device/image/wheel_hook.py"}
 

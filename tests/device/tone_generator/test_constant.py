@@ -2,13 +2,15 @@
 
 import math
 from array import array
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device.calibration.retspl import reference_levels
+from device.build.budget import Build, rows, worked_build
+from device.build.parts import BUILDS, EARPHONES, HDA280, TDH39
 from device.tone_generator.constant import MOVE_MS, STEP, Constant
 from device.tone_generator.synthesis import LEFT, RIGHT
 from device.tone_generator.voices import NoiseVoice, ToneVoice
@@ -56,45 +58,41 @@ def test_a_sound_is_the_same_with_it_and_full_scale_has_room_for_it(level_dbfs: 
         assert (as_frames(block) - STEP == alone).all()
 
 
-# The edge: one step of the DAC, as two usual builds have it at an earphone: resistor before the
-# earphone, its impedance, dB SPL at 1 V and 1 kHz, and what noise may be there, dB HL.
-DAC_VRMS = 2.1
+# The edge: one step of the DAC, as the builds have it at an earphone, and those without a resistor.
 LIMIT_DB_HL = -20.0
-BUILDS = {
-    "A, TDH39": (1000.0, 10.0, 128.0, "tdh39", -24.0),
-    "A, ER-3A 10 ohm": (1000.0, 10.0, 122.5, "er3a", -24.0),
-    "A, ER-3A 50 ohm": (1000.0, 50.0, 116.5, "er3a", -24.0),
-    "A, HDA 280": (1000.0, 37.0, 133.0, "hda280", -24.0),
-    "B, TDH39": (120.0, 10.0, 128.0, "tdh39", -21.0),
-    "B, ER-3A 10 ohm": (150.0, 10.0, 122.5, "er3a", -16.0),
-    "B, HDA 280": (820.0, 37.0, 133.0, "hda280", -26.0),
-    "no resistor, TDH39": (0.0, 10.0, 128.0, "tdh39", LIMIT_DB_HL),
-    "no resistor, HDA 280": (0.0, 37.0, 133.0, "hda280", LIMIT_DB_HL),
+UNFIT = {
+    f"no resistor, {earphone.name}": replace(worked_build("B", earphone), attenuator_ohm=0.0)
+    for earphone in (TDH39, HDA280)
 }
-UNFIT = {"no resistor, TDH39", "no resistor, HDA 280"}
+FIT = {f"{build}, {earphone.name}": worked_build(build, earphone)
+       for build in BUILDS for earphone in EARPHONES.values()}  # fmt: skip
 STEP_16_BITS = 1 << 16
 CLICK_DB_SPL = 31.5  # peak-equivalent, at which clicks are heard with the HDA 280, says its maker
 
 
-def edge_db_spl(build: str, step: int) -> float:
+def edge_db_spl(build: Build, step: int) -> float:
     """Return the level of the tone of 1 kHz whose peak is a step's: nothing of it is louder."""
-    resistor, impedance, sensitivity, _, _ = BUILDS[build]
-    volts = DAC_VRMS * impedance / (resistor + impedance) * step / 2.0**31
-    return sensitivity + 20.0 * math.log10(volts)
+    volts = build.full_scale_vrms * build.share() * step / 2.0**31
+    return build.earphone.sensitivity_at(1000) + 20.0 * math.log10(volts)
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_its_edge_is_below_the_noise_limit_of_the_builds_with_a_resistor(build: str) -> None:
-    _, _, _, earphone, noise_db_hl = BUILDS[build]
-    retspl = reference_levels(earphone).levels_db_spl[1000]
+def noise_db_hl(name: str) -> float:
+    """Return what the edge has to be below: the noise of the build, or what it should be."""
+    return LIMIT_DB_HL if name in UNFIT else max(row.noise.db_hl for row in rows(FIT[name]))
+
+
+@pytest.mark.parametrize("name", [*FIT, *UNFIT])
+def test_its_edge_is_below_the_noise_of_the_builds_with_a_resistor(name: str) -> None:
+    build = (FIT | UNFIT)[name]
+    retspl = build.earphone.retspl_db_spl[1000]
     level, of_16_bits = (edge_db_spl(build, step) - retspl for step in (STEP, STEP_16_BITS))
+    noise = noise_db_hl(name)
 
-    print(f"{build}: an edge of {level:.1f} dB HL (of 16 bits {of_16_bits:.1f}), noise may be "
-          f"{noise_db_hl:g}")  # fmt: skip
-    assert (level < noise_db_hl) == (build not in UNFIT)
-    assert of_16_bits > noise_db_hl or build.startswith("A"), "so it is a step of 24 bits"
+    print(f"{name}: an edge of {level:.1f} dB HL (of 16 bits {of_16_bits:.1f}), noise {noise:.0f}")
+    assert (level < noise) == (name in FIT)
+    assert of_16_bits > noise or build.amplifier is None, "so it is a step of 24 bits"
 
 
 def test_its_edge_is_far_below_a_click_that_is_heard() -> None:
-    for build in ("A, HDA 280", "B, HDA 280"):
-        assert edge_db_spl(build, STEP) < CLICK_DB_SPL - 50.0
+    for build in BUILDS:
+        assert edge_db_spl(worked_build(build, HDA280), STEP) < CLICK_DB_SPL - 50.0

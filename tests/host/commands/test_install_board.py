@@ -80,6 +80,16 @@ def test_options_become_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given == [{"limit_dbfs_left": -30.0, "pins": {"heard": 20}}]
 
 
+def test_a_build_has_its_first_limits_and_none_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+    monkeypatch.setattr(install_board, "install", lambda port, settings: given.append(settings))
+    new_box = ("--build", "b", "--transducer", "TDH39")
+    assert install_board.run(arguments(*new_box, "--limit-right", "-40")) == 0
+    assert given == [{"limit_dbfs_left": -21.0, "limit_dbfs_right": -40.0, "pins": {}}]
+    with pytest.raises(HostError, match=r"--limit-left is -20\.5 .* -21 dBFS at most"):
+        install_board.run(arguments(*new_box, "--limit-left", "-20.5"))
+
+
 BEFORE = '{"output": "pwm", "limit_dbfs_left": -35, "limit_dbfs_right": -40, "pins": {"unsure": 9}}'
 
 MUTED = '{"output": "i2s", "limit_dbfs_left": -30, "limit_dbfs_right": -30, "pins": {"xsmt": 13}}'
