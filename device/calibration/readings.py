@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.checks import TABLE
+from firmware_py.calibration.checked import TABLE
 from firmware_py.calibration.fields import NoLevelsError
 from firmware_py.calibration.file import (
     FORMAT_VERSION,

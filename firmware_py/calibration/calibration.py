@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.calibration.checks import Checks
+from firmware_py.calibration.checked import Checks
 from firmware_py.terms.route import BY_AIR, Route
 
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole

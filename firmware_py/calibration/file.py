@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration import checks
+from firmware_py.calibration import checked
 from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
 from firmware_py.calibration.fields import (
     CalibrationError,
@@ -47,7 +47,7 @@ assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_
 # without it stay good.
 SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_AIR}
 OF_BONE: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_BONE}
-VIBRATOR: Final = checks.VIBRATOR
+VIBRATOR: Final = checked.VIBRATOR
 _DATES: Final = ("date", "due")
 UNCERTAINTY: Final = "uncertainty_db"  # of [calibration]; it may be missing
 TEXTS: Final = {
@@ -101,10 +101,10 @@ def read_calibration(path: Path) -> Calibration:
 
 def calibration_from(content: dict[str, Any]) -> Calibration:
     """Return the checked calibration of a file or a journal's header; raise `CalibrationError`."""
-    checked = (checks.TABLE,) if checks.TABLE in content else ()
-    if checked and not {*SECTIONS, *OF_BONE, VIBRATOR} & content.keys():
+    has_checks = checked.TABLE in content
+    if has_checks and not {*SECTIONS, *OF_BONE, VIBRATOR} & content.keys():
         _check_head(content, ())
-        checks.refuse_without_levels(content)
+        checked.refuse_without_levels(content)
     of_bone = (VIBRATOR, *OF_BONE) if {VIBRATOR, *OF_BONE} & content.keys() else ()
     date, due = _check_head(content, (*SECTIONS, *of_bone))
     about, transducer = content["calibration"], content["transducer"]
@@ -128,7 +128,7 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     return Calibration(
         content, date, due, transducer["kind"], reference, sensitivity, level_max,
         _uncertainty_db(about[UNCERTAINTY]) if UNCERTAINTY in about else None,
-        checks.checks_from(content, levels=True, bone=bool(of_bone)) if checked else None,
+        checked.checks_from(content, levels=True, bone=bool(of_bone)) if has_checks else None,
     )  # fmt: skip
 
 
@@ -136,8 +136,8 @@ def _check_head(
     content: dict[str, Any], levels: tuple[str, ...]
 ) -> tuple[datetime.date, datetime.date]:
     """Check what stands above the levels, of which these tables are; return date and due date."""
-    checked = (checks.TABLE,) if checks.TABLE in content else ()
-    check_keys("", content, ("format", "calibration", "transducer", *levels, *checked))
+    checks = (checked.TABLE,) if checked.TABLE in content else ()
+    check_keys("", content, ("format", "calibration", "transducer", *levels, *checks))
     if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
         raise CalibrationError(
             f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from firmware_py.calibration.checks import Checks
+from firmware_py.calibration.checked import Checks
 from firmware_py.findings.rows import (
     Cell,
     Row,

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from device.calibration.checks import AT_HZ, Check, Setup, Tone
+from device.calibration.before_wearing import AT_HZ
+from device.calibration.check_bench import Check, Setup, Tone
 from device.calibration.readings import ImplausibleError
-from firmware_py.calibration.checks import NOT_MEASURED, REMARK, UNITS
+from firmware_py.calibration.checked import NOT_MEASURED, REMARK, UNITS
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT

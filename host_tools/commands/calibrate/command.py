@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from device.calibration import checks
+from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
 from device.calibration.readings import as_toml, calibration_of, without_levels
 from device.calibration.retfl import ReferenceForces, reference_forces
 from device.calibration.retspl import (
@@ -25,7 +25,7 @@ from host_tools.commands.calibrate.checking import Checking
 from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS, Guide
 from host_tools.commands.calibrate.instrument import Sounds, instrument_at
 from host_tools.commands.calibrate.kept import Readings, kept_beside
-from host_tools.commands.calibrate.setup import safe_limit, setup_of
+from host_tools.commands.calibrate.setup import safe_limit, setup_of, wrong_loud
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.terminal import say_wrapped
@@ -144,7 +144,7 @@ def calibrate(
             checking = Checking(
                 sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
             )
-            checking.go_through(checks.CHECKS, coupler=not arguments.no_coupler)
+            checking.go_through(CHECKS, coupler=not arguments.no_coupler)
             if not arguments.no_coupler:
                 guide = Guide(
                     sounds, ask, say, readings, lambda: readings.save(place),
@@ -152,7 +152,7 @@ def calibrate(
                 )  # fmt: skip
                 guide.measure(reference)
                 if forces is not None:
-                    checking.go_through(checks.OF_VIBRATOR, coupler=True)
+                    checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
                     guide.measure_vibrator(forces)
     except QuitError:
         say(f"ended; {_what_is_kept(place)}")
@@ -272,7 +272,10 @@ def _check(arguments: argparse.Namespace) -> str:
         )
     if arguments.no_coupler and arguments.vibrator:
         raise HostError("--vibrator needs a coupler: leave it out, or --no-coupler")
-    safe_limit(arguments)
+    safe_dbfs, safe_words = safe_limit(arguments)
+    loud_dbfs = arguments.loud
+    if loud_dbfs is not None and (wrong := wrong_loud(loud_dbfs, arguments.soft, safe_dbfs)):
+        raise HostError(f"--loud is {wrong} ({safe_words})")
     check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from device.calibration.checks import SOFTER_DB
+from device.calibration.before_wearing import SOFTER_DB
 from device.calibration.readings import ImplausibleError, Point, Reading, point_of, unit_of
 from device.calibration.retfl import ReferenceForces
 from device.calibration.retspl import ReferenceLevels

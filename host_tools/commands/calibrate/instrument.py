@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from device.calibration.checks import LIMIT_STEP_DB
+from device.calibration.before_wearing import LIMIT_STEP_DB
 from host_tools.commands.calibrate.asking import Ask, Say
 from host_tools.commands.console.command import Talk
 from host_tools.errors import HostError

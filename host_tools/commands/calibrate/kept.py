@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from device.calibration.readings import Point
-from firmware_py.calibration.checks import (
+from firmware_py.calibration.checked import (
     DISTORTION_BY_BONE,
     LEVELS,
     NOT_MEASURED,

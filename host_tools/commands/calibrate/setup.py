@@ -5,7 +5,8 @@ from typing import Final
 
 from device.build.budget import first_limit_dbfs, worked_build
 from device.build.parts import REFERENCE_HZ, PartError, earphones_called
-from device.calibration.checks import NOISE_DB_HL, Setup
+from device.calibration.before_wearing import NOISE_DB_HL
+from device.calibration.check_bench import Setup
 from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -50,8 +51,6 @@ def setup_of(
     loud_dbfs = arguments.loud
     if loud_dbfs is None:
         loud_dbfs = _loud(ask, say, arguments.soft, safe_dbfs)
-    elif wrong := wrong_loud(loud_dbfs, arguments.soft, safe_dbfs):
-        raise HostError(f"--loud is {wrong}")
     soft_dbfs = arguments.soft
     if soft_dbfs is None:
         soft_dbfs = max(min(SOFT_DBFS, loud_dbfs - 2.0 * APART_MIN_DB), DBFS_LIMITS[0])

@@ -11,9 +11,9 @@ from firmware_py.calibration.in_force import load_calibration
 from firmware_py.platform.named_file import read_toml
 from host_tools.commands.calibrate.checking import BEGIN, WHY
 from host_tools.commands.calibrate.kept import Readings, kept_beside
-from host_tools.commands.calibrate.setup import UNKNOWN_SAFE_DBFS
+from host_tools.commands.calibrate.setup import safe_limit
+from host_tools.main import parser
 from tests.host.commands.calibrate.technician import TODAY, Devices, Meters, Technician, run
-from tests.host.journals import Refused
 
 FIRST: Final = first_limit_dbfs("B", "tdh39")
 BUILD_B: Final = ("--build", "B", "--loud", f"{FIRST:g}")
@@ -164,21 +164,9 @@ def test_a_meter_that_clips_is_named_and_what_to_do(device: Devices, tmp_path: P
     assert "linearity" not in Readings.load(kept_beside(output)).checks
 
 
-def test_a_build_that_nobody_knows_is_taken_for_the_loudest(
-    device: Devices, tmp_path: Path, refusal_of: Refused
-) -> None:
-    with device(tmp_path / "data") as bench:
-        bench.world.board.server.limits_dbfs = (-40.0, -40.0)
-        technician = Technician(bench, {BEGIN: ["quit"]})
-        assert run(tmp_path / "c.toml", technician, "--limit", "-32") == 1
-        assert technician.said[1] == "No tone is above -32 dBFS (--limit)."
-    assert UNKNOWN_SAFE_DBFS == -32.0, "100 dB HL of a full scale of 132"
-    named = ["calibrate", "/dev/none", "-o", tmp_path / "c.toml"]
-    assert "--limit is 1 dBFS; allowed is -120 to 0 dBFS, full scale" in refusal_of(
-        *named, "--limit", "1"
-    )
-    assert "--build: build is 'C'; allowed are A, B" in refusal_of(*named, "--build", "C")
-    assert "--build: transducer is 'hda200'" in refusal_of(
-        *named, "--build", "B", "--transducer", "hda200"
-    )
-    assert "--vibrator needs a coupler" in refusal_of(*named, "--vibrator", "b71", "--no-coupler")
+def test_a_build_that_nobody_knows_is_taken_for_the_loudest() -> None:
+    command = ["calibrate", "/dev/none", "-o", "c.toml"]
+    for options, safe_dbfs in (
+        ([], -32.0), (["--build", "b"], FIRST), (["--build", "B", "--limit", "-5"], -5.0)
+    ):  # fmt: skip
+        assert safe_limit(parser().parse_args([*command, *options]))[0] == safe_dbfs

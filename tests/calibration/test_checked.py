@@ -10,7 +10,7 @@ import pytest
 
 from device.calibration.readings import as_toml, without_levels
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.checks import FIGURES
+from firmware_py.calibration.checked import FIGURES
 from firmware_py.calibration.fields import CalibrationError, NoLevelsError
 from firmware_py.calibration.file import calibration_from, read_calibration
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile, load_calibration

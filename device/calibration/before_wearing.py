@@ -4,14 +4,14 @@ A new check is a row of `CHECKS`, its name and figures in `firmware_py`.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
+from device.calibration.check_bench import Bench, Check, Tone, decibels_of, number_of, volts_of
 from device.calibration.readings import LINEAR_DB, ImplausibleError
-from firmware_py.calibration import checks
-from firmware_py.calibration.checks import REMARK
+from firmware_py.calibration import checked
+from firmware_py.calibration.checked import REMARK
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.session.masking import attenuation_db
 from firmware_py.terms.route import LEFT, RIGHT
@@ -37,99 +37,6 @@ IEC: Final = "IEC 60645-1"
 OWN: Final = "own goal"
 
 EARS: Final = (LEFT, RIGHT)
-VOLTS: Final = {"v": 1.0, "mv": 1e-3, "uv": 1e-6, "nv": 1e-9}
-VOLTS_MAX: Final = 10.0
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Tone:
-    """A tone for the meter; it is played no louder than the tone generator's own limit."""
-
-    route: str
-    frequency_hz: int
-    level_dbfs: float
-    pulsed: bool = False
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What is known of a device before it is measured."""
-
-    kind: str  # of the earphones, one of `KINDS`
-    safe_dbfs: float  # the output limit that it is to have
-    safe_words: str  # whose that is
-    loud_dbfs: float
-    soft_dbfs: float
-    # The volts at full scale as computed, of each earphone that it may be; none: not known.
-    full_scale_v: tuple[float, ...] = ()
-    noise_nv: float | None = None  # at `NOISE_DB_HL` in the critical band; None: not known
-
-
-class Bench(Protocol):
-    """Who has the meter, and the tone generator."""
-
-    @property
-    def setup(self) -> Setup: ...
-
-    def limit_dbfs(self, ear: str, from_dbfs: float) -> float:
-        """Return the highest level that is played, from this one down in `LIMIT_STEP_DB`."""
-
-    def answer(self, tone: Tone, question: str, read: Callable[[str], T]) -> tuple[T, float]:
-        """Play a tone until an answer can be read; return that, and the level that sounded.
-
-        What cannot be read, `read` refuses by an `ImplausibleError`.
-        """
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: its name in the file, what to do, the limit and where that comes from."""
-
-    name: str
-    title: str
-    do: str
-    limit: str
-    source: str
-    by_coupler: bool = False
-    via: str = ""  # of its routes, after the ear
-
-    def figures(self, bench: Bench) -> dict[str, Any]:
-        """Measure, and return what the file says; an `ImplausibleError` refuses it."""
-        raise NotImplementedError
-
-
-def number_of(words: str, units: dict[str, float], usual: str = "") -> float:
-    """Read a number with one of these units; one without is of the usual, if there is one."""
-    text = words.replace(",", ".").replace(" ", "").lower().replace("\u00b5", "u")
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz%")
-    unit = text[len(digits) :] or usual
-    try:
-        value = float(digits)
-    except ValueError:
-        value = math.nan
-    if unit not in units or not math.isfinite(value):
-        allowed = ", ".join(each.replace("v", "V") for each in units if each)
-        raise ImplausibleError(f"{words!r}; allowed are numbers in {allowed}, return and quit")
-    return value * units[unit]
-
-
-def _volts(words: str) -> float:
-    volts = number_of(words, VOLTS)
-    if not 0.0 < volts <= VOLTS_MAX:
-        raise ImplausibleError(f"{volts:g} V; a reading is above 0 V, and up to {VOLTS_MAX:g} V")
-    return volts
-
-
-def _decibels(words: str) -> float:
-    """Read what a meter shows: dB of any reference, or volts."""
-    if words.rstrip().lower().endswith("v"):
-        return 20.0 * math.log10(_volts(words))
-    level_db = number_of(words, {"db": 1.0}, "db")
-    if not -200.0 <= level_db <= 200.0:
-        raise ImplausibleError(f"{level_db:g} dB; a reading is from -200 to 200 dB")
-    return level_db
 
 
 def _remarked(figures: dict[str, Any], remarks: list[str]) -> dict[str, Any]:
@@ -186,9 +93,9 @@ class _FullScale(Check):
         remarks = []
         for ear in EARS:
             tone = Tone(ear, AT_HZ, METER_DBFS)
-            volts, level_dbfs = bench.answer(tone, f"at the {ear} earphone, V or mV", _volts)
+            volts, level_dbfs = bench.answer(tone, f"at the {ear} earphone, V or mV", volts_of)
             full_scale_v[ear] = round(volts * 10.0 ** (-level_dbfs / 20.0), 4)
-            low_v, high_v = checks.FULL_SCALE_LIMITS_V
+            low_v, high_v = checked.FULL_SCALE_LIMITS_V
             if not low_v <= full_scale_v[ear] <= high_v:
                 raise ImplausibleError(
                     f"full scale would be {full_scale_v[ear]:g} V; allowed is {low_v:g} to "
@@ -219,8 +126,8 @@ class _Crosstalk(Check):
         figures, remarks = {}, []
         for ear, other in (EARS, EARS[::-1]):
             tone = Tone(ear, AT_HZ, bench.setup.loud_dbfs)
-            loud_v, _ = bench.answer(tone, f"at the {ear} earphone, V or mV", _volts)
-            soft_v, _ = bench.answer(tone, f"at the {other} earphone, mV or uV", _volts)
+            loud_v, _ = bench.answer(tone, f"at the {ear} earphone, V or mV", volts_of)
+            soft_v, _ = bench.answer(tone, f"at the {other} earphone, mV or uV", volts_of)
             apart_db = round(_ratio_db(loud_v, soft_v), 1)
             shared = (
                 "; a shared return of 0.1 Ohm leaves 40 dB between earphones of 10 Ohm: give each "
@@ -236,7 +143,7 @@ class _Crosstalk(Check):
                 )
             if apart_db < CROSSTALK_DB:
                 remarks.append(f"{ear} {apart_db:g} dB, goal {CROSSTALK_DB:g} dB")
-            figures[f"{ear}_db"] = min(apart_db, checks.CROSSTALK_LIMITS_DB[1])
+            figures[f"{ear}_db"] = min(apart_db, checked.CROSSTALK_LIMITS_DB[1])
         return _remarked(figures, remarks)
 
 
@@ -246,9 +153,9 @@ class _Noise(Check):
         most_nv = bench.setup.noise_nv
         for ear in EARS:
             question = f"noise at the {ear} earphone from 920 to 1080 Hz, nV or uV"
-            volts, _ = bench.answer(Tone(ear, NOISE_HZ, NOISE_DBFS), question, _volts)
+            volts, _ = bench.answer(Tone(ear, NOISE_HZ, NOISE_DBFS), question, volts_of)
             noise_nv = round(1e9 * volts, 1)
-            low_nv = checks.NOISE_LIMITS_NV[0]
+            low_nv = checked.NOISE_LIMITS_NV[0]
             if noise_nv < low_nv:
                 raise ImplausibleError(
                     f"{noise_nv:g} nV; allowed is {low_nv:g} nV and more: no meter reads less"
@@ -262,7 +169,7 @@ class _Noise(Check):
 
 @dataclass(frozen=True)
 class _Distortion(Check):
-    most_percent: float = checks.DISTORTION_MAX_PERCENT
+    most_percent: float = checked.DISTORTION_MAX_PERCENT
 
     def figures(self, bench: Bench) -> dict[str, Any]:
         figures: dict[str, Any] = {}
@@ -337,7 +244,7 @@ def _step_of(heard: list[tuple[float, float]], level_dbfs: float, words: str) ->
         raise ImplausibleError("this is the first level")
     if words in (END, BACK):
         return words
-    level_db = _decibels(words)
+    level_db = decibels_of(words)
     if heard:
         before_dbfs, before_db = heard[-1]
         _check_step(before_dbfs - level_dbfs, before_db - level_db, len(heard) == 1)
@@ -378,7 +285,7 @@ class _RiseAndFall(Check):
 
 def _ms(name: str, words: str) -> float:
     ms = number_of(words, {"ms": 1.0}, "ms")
-    low_ms, high_ms = checks.FIGURES[checks.RISE_AND_FALL][f"{name}_ms"]
+    low_ms, high_ms = checked.FIGURES[checked.RISE_AND_FALL][f"{name}_ms"]
     if not low_ms <= ms <= high_ms:
         raise ImplausibleError(
             f"the {name} is {ms:g} ms; allowed is {low_ms:g} to {high_ms:g} ms ({IEC})"
@@ -394,7 +301,7 @@ def _ratio_db(one: float, other: float) -> float:
 # vibrator.
 CHECKS: Final = (
     _OutputLimit(
-        checks.OUTPUT_LIMIT,
+        checked.OUTPUT_LIMIT,
         "output limit",
         "Put both earphones on the table. What is above the limit has to be refused; soft tones "
         "sound on the way.",
@@ -402,14 +309,14 @@ CHECKS: Final = (
         "device/build/README.md",
     ),
     _ChannelOrder(
-        checks.CHANNEL_ORDER,
+        checked.CHANNEL_ORDER,
         "left and right",
         "Hold the earphones in the hand, and listen which one sounds.",
         "left is left",
         IEC,
     ),
     _FullScale(
-        checks.FULL_SCALE,
+        checked.FULL_SCALE,
         "full scale in volts",
         "Put a true-rms multimeter across each earphone, or a resistor of its impedance, behind "
         "the resistor in series.",
@@ -417,51 +324,51 @@ CHECKS: Final = (
         OWN,
     ),
     _Crosstalk(
-        checks.CROSSTALK,
+        checked.CROSSTALK,
         "crosstalk",
         "Leave both earphones connected. Read the volts of the one that sounds, and of the other.",
         f"{CROSSTALK_DB:g} dB; what masking counts with is needed",
         f"{OWN}; ISO 8253-1",
     ),
     _Noise(
-        checks.NOISE,
+        checked.NOISE,
         "noise floor",
         "Put an amplifier (x100) and an FFT behind each earphone, and divide by its gain.",
         f"{NOISE_DB_HL:g} dB HL in the critical band of {AT_HZ} Hz",
         "computed from the earphone's sensitivity",
     ),
     _Distortion(
-        checks.DISTORTION,
+        checked.DISTORTION,
         "distortion",
         "Put the earphone of each question on the coupler, and read the total harmonic distortion.",
-        f"{checks.DISTORTION_MAX_PERCENT:g} %",
+        f"{checked.DISTORTION_MAX_PERCENT:g} %",
         IEC,
         by_coupler=True,
     ),
     _Linearity(
-        checks.LINEARITY,
+        checked.LINEARITY,
         "linearity",
         f"Read the tone in steps of {STEP_DB:g} dB, down to where the meter shows only noise.",
         f"{LINEAR_DB:g} dB, down to {DBFS_LIMITS[0]:g} dBFS",
         OWN,
     ),
     _RiseAndFall(
-        checks.RISE_AND_FALL,
+        checked.RISE_AND_FALL,
         "rise and fall",
         "Put an oscilloscope on the left earphone. The tone has the pulses of a test.",
         f"{RISE_TIME_MS[0]:g} to {RISE_TIME_MS[1]:g} ms, plateau {PLATEAU_MS_MIN} ms and more",
         IEC,
     ),
 )  # fmt: skip
-OF_VIBRATOR: Final = (
+CHECKS_OF_VIBRATOR: Final = (
     _Distortion(
-        checks.DISTORTION_BY_BONE,
+        checked.DISTORTION_BY_BONE,
         "distortion by bone",
         "Put the vibrator on the mechanical coupler, and read the total harmonic distortion.",
-        f"{checks.DISTORTION_BY_BONE_MAX_PERCENT:g} %",
+        f"{checked.DISTORTION_BY_BONE_MAX_PERCENT:g} %",
         IEC,
         by_coupler=True,
-        most_percent=checks.DISTORTION_BY_BONE_MAX_PERCENT,
+        most_percent=checked.DISTORTION_BY_BONE_MAX_PERCENT,
         via="-bone",
     ),
 )

@@ -6,10 +6,10 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
-from device.calibration import checks
-from device.calibration.checks import CHECKS, OF_VIBRATOR, Check, Setup, Tone, number_of
+from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
+from device.calibration.check_bench import VOLTS, Check, Setup, Tone, number_of
 from device.calibration.readings import ImplausibleError
-from firmware_py.calibration.checks import FIGURES, check_outcome
+from firmware_py.calibration.checked import FIGURES, check_outcome
 from firmware_py.terms.calibration_states import CHECKS as NAMES
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ SETUP: Final = Setup(
     kind="supra-aural", safe_dbfs=-20.0, safe_words="build B", loud_dbfs=-20.0, soft_dbfs=-40.0,
     full_scale_v=(0.16,), noise_nv=89.0,
 )  # fmt: skip
-BY_NAME: Final = {check.name: check for check in (*CHECKS, *OF_VIBRATOR)}
+BY_NAME: Final = {check.name: check for check in (*CHECKS, *CHECKS_OF_VIBRATOR)}
 
 
 class Typist:
@@ -65,12 +65,12 @@ def steps(first_db: float, by: list[float]) -> str:
 
 
 def test_the_output_limit_comes_first_and_every_check_is_in_the_file() -> None:
-    assert [check.name for check in (*CHECKS, *OF_VIBRATOR)] == [*NAMES]
+    assert [check.name for check in (*CHECKS, *CHECKS_OF_VIBRATOR)] == [*NAMES]
     assert NAMES[0] == "output-limit"
     assert FIGURES.keys() == {*NAMES}
 
 
-@pytest.mark.parametrize("check", [*CHECKS, *OF_VIBRATOR], ids=lambda check: check.name)
+@pytest.mark.parametrize("check", [*CHECKS, *CHECKS_OF_VIBRATOR], ids=lambda check: check.name)
 def test_each_says_what_to_do_its_limit_and_whose_that_is(check: Check) -> None:
     assert 1 <= check.do.count(".") <= 2 + check.do.count("0.")
     assert check.limit
@@ -141,7 +141,7 @@ def test_volts_that_are_none_are_asked_again(typed: str, words: str) -> None:
     [("16mV", 0.016), ("16,5 MV", 0.0165), ("3 \u00b5V", 3e-6), ("89 nV", 89e-9)],
 )
 def test_volts_are_typed_as_people_do(typed: str, volts: float) -> None:
-    assert number_of(typed, checks.VOLTS) == pytest.approx(volts)
+    assert number_of(typed, VOLTS) == pytest.approx(volts)
 
 
 def test_crosstalk_has_a_goal_of_70_db_and_masking_needs_40() -> None:
