@@ -104,7 +104,7 @@ class _FullScale(Check):
             remarks += self._beside_computed(ear, full_scale_v[ear], bench.setup.full_scale_v)
         apart_db = abs(_ratio_db(full_scale_v[LEFT], full_scale_v[RIGHT]))
         if apart_db > APART_V_DB:
-            remarks.append(f"the channels are {apart_db:.1f} dB apart")
+            remarks.append(f"channels {apart_db:.1f} dB apart")
         return _remarked({f"{ear}_v": volts for ear, volts in full_scale_v.items()}, remarks)
 
     @staticmethod
@@ -118,7 +118,7 @@ class _FullScale(Check):
                 f"computed; allowed is {FULL_SCALE_OFF_DB:g} dB: see to the resistor; its first "
                 "limit is not safe with this one"
             )
-        return [f"{ear} {-off_db:.1f} dB below the computed"] if off_db < -FULL_SCALE_OFF_DB else []
+        return [f"{ear} {-off_db:.1f} dB low"] if off_db < -FULL_SCALE_OFF_DB else []
 
 
 class _Crosstalk(Check):
@@ -213,7 +213,7 @@ class _Linearity(Check):
             if worst_db > LINEAR_DB:
                 remarks.append(f"{ear} {worst_db:.1f} dB off")
             if lowest_dbfs >= DBFS_LIMITS[0] + STEP_DB:
-                remarks.append(f"{ear} down to {lowest_dbfs:g} dBFS")
+                remarks.append(f"{ear} to {lowest_dbfs:g} dBFS")
             figures |= {f"{ear}_worst_db": worst_db, f"{ear}_lowest_dbfs": lowest_dbfs}
         return _remarked(figures, remarks)
 
@@ -252,7 +252,7 @@ def _step_of(heard: list[tuple[float, float]], level_dbfs: float, words: str) ->
 
 
 def _check_step(told_db: float, read_db: float, first: bool) -> None:
-    gave = f"{told_db:g} dB less gave {read_db:.1f} dB less on the meter"
+    gave = f"{told_db:g} dB less gave {-read_db:+.1f} dB on the meter"
     if abs(read_db) < STUCK_DB:
         raise ImplausibleError(
             f"{gave}: the reading stays the same. The meter holds it, clips, or shows its own noise"

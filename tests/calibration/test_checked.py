@@ -9,13 +9,17 @@ from typing import Any, Final
 import pytest
 
 from device.calibration.readings import as_toml, without_levels
+from device.simulator.world import World
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.checked import FIGURES
 from firmware_py.calibration.fields import CalibrationError, NoLevelsError
 from firmware_py.calibration.file import calibration_from, read_calibration
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile, load_calibration
 from firmware_py.terms.words import say
+from host_tools.commands.export.examination import read_examination
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, MADE, content, with_bone
+from tests.firmware.whole_sessions import a_listener
 
 DAY: Final = datetime.timedelta(days=1)
 WHY: Final = "no meter"
@@ -148,3 +152,20 @@ def test_checks_alone_leave_a_device_uncalibrated_and_it_says_why(tmp_path: Path
     made["checks"]["levels"] = {"not_measured": "no coupler"}
     with pytest.raises(CalibrationError, match="'coupler' is not known"):
         calibration_from({**made, "transducer": {**earphones, "coupler": "none"}})
+
+
+def test_a_journal_has_the_checks_and_replays_to_the_bit(tmp_path: Path) -> None:
+    made = calibration_from(checked({"noise": {"not_measured": WHY}}))
+    world = World(tmp_path / "data", a_listener("S2"), calibration=CalibrationOnFile(made))
+    world.until(lambda: world.client.connected)
+    world.ask("SESS:STAR LEFT,SEED=3")
+    world.finish()
+    (part,) = world.ask("*TST?")
+    world.close()
+    told = "CALIBRATED: 2026-01-02, due 2026-12-31; not measured: noise floor"
+    verdict = replay_journal(world.journal())
+    assert (verdict.code, verdict.calibration) == (IDENTICAL, told)
+    assert told.replace(";", ",") in part
+    exported = read_examination(world.journal()).as_json()["calibration"]
+    assert exported["words"] == told
+    assert exported["about"]["lacking"] == ["noise"]

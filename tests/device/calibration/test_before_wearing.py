@@ -109,12 +109,12 @@ def test_full_scale_is_what_was_computed_within_1_db() -> None:
     assert made("full-scale", "16 mV; 0.0175 V")[0] == {"left_v": 0.16, "right_v": 0.175}
     assert "1.2 dB above the computed" in refusal("full-scale", "18.4 mV")
     below = made("full-scale", "16 mV; 14 mV")[0]
-    assert below["remark"] == "right 1.2 dB below the computed"
+    assert below["remark"] == "right 1.2 dB low"
     assert "remark" not in made("full-scale", "16 mV; 14.4 mV")[0]
     unknown = replace(SETUP, full_scale_v=())
     assert "remark" not in made("full-scale", "100 mV; 80 mV", unknown)[0]
     apart = made("full-scale", "100 mV; 79 mV", unknown)[0]
-    assert apart["remark"] == "the channels are 2.0 dB apart"
+    assert apart["remark"] == "channels 2.0 dB apart"
     assert "full scale would be 20 V; allowed is 0.001 to 10 V: is it mV?" in refusal(
         "full-scale", "2 V"
     )
@@ -198,10 +198,10 @@ def test_a_meter_that_shows_its_own_noise_ends_the_linearity() -> None:
         "linearity", f"10 mV; end; 3.16 mV; 1 mV; 0.8 mV; end; {steps(0, [10] * 10)}"
     )
     assert figures["left_lowest_dbfs"] == -40.0
-    assert figures["remark"] == "left down to -40 dBFS"
+    assert figures["remark"] == "left to -40 dBFS"
     assert bench.refused == [
         "levels read: 1; allowed is 3 and more",
-        "10 dB less gave 1.9 dB less on the meter; allowed is 1 dB off: is a digit wrong, or the "
+        "10 dB less gave -1.9 dB on the meter; allowed is 1 dB off: is a digit wrong, or the "
         "meter's range? Where it shows its own noise, answer end",
     ]
 
@@ -209,11 +209,11 @@ def test_a_meter_that_shows_its_own_noise_ends_the_linearity() -> None:
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (83.0, "10 dB less gave 7.0 dB less on the meter; allowed is 1 dB off: the meter or the "
+        (83.0, "10 dB less gave -7.0 dB on the meter; allowed is 1 dB off: the meter or the "
          "output clips at the louder one. Take the meter's next range and answer back"),
-        (89.8, "10 dB less gave 0.2 dB less on the meter: the reading stays the same"),
-        (78.9, "10 dB less gave 11.1 dB less on the meter; allowed is 1 dB off: is a digit wrong"),
-        (100.0, "10 dB less gave -10.0 dB less on the meter"),
+        (89.8, "10 dB less gave -0.2 dB on the meter: the reading stays the same"),
+        (78.9, "10 dB less gave -11.1 dB on the meter; allowed is 1 dB off: is a digit wrong"),
+        (100.0, "10 dB less gave +10.0 dB on the meter"),
         (300.0, "300 dB; a reading is from -200 to 200 dB"),
     ],
 )  # fmt: skip
@@ -223,6 +223,22 @@ def test_a_meter_that_clips_or_stands_still_is_named(second: float, words: str) 
     _, bench = made("linearity", f"90; {second}; back; back; {rest}; {rest}")
     assert words in bench.refused[0]
     assert bench.refused[1:] == ["this is the first level"]
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"),
+    [
+        ("full-scale", "1.5 mV; 1.1 mV"),
+        ("crosstalk", "1 V; 9 mV; 1 V; 9 mV"),
+        ("noise", "999 uV; 999 uV"),
+        ("linearity", "; ".join([steps(0.0, [10.9] * 8), "end"] * 2)),
+    ],
+)
+def test_what_is_remarked_of_both_ears_has_room_in_the_file(name: str, answers: str) -> None:
+    """At its longest: else nothing would be written at the end of a long session."""
+    remark = made(name, answers)[0]["remark"]
+    assert "left" in remark
+    assert "right" in remark
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_a_meter_that_clips_is_named_and_what_to_do(device: Devices, tmp_path: P
         }
         technician = Technician(bench, answers, Meters(clips_at_v=1.0))
         assert run(output, technician) == 1
-    told = "10 dB less gave 4.0 dB less on the meter; allowed is 1 dB off: the meter or the output"
+    told = "10 dB less gave -4.0 dB on the meter; allowed is 1 dB off: the meter or the output"
     assert sum(told in line for line in technician.said) == 1
     assert "linearity" not in Readings.load(kept_beside(output)).checks
 
