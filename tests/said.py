@@ -41,8 +41,7 @@ def example(code: Code) -> Reason:
 def _example(name: str) -> Any:
     if name in _REASONS:
         return _REASONS[name]
-    if name in WORDS:
-        return WORDS[name][-1]
     one: Any = "2026-11-25" if name in DATES else "sim 7" if name in TEXTS else 63.0
+    one = WORDS[name][-1] if name in WORDS else one
     one = _NUMBERS.get(name, one)
     return [one, one] if name in SEVERAL else one

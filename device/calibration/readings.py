@@ -1,10 +1,13 @@
 """What a technician measures at one frequency of one ear, and whether it can be true. No I/O."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware_py.calibration.calibration import Calibration
+from firmware_py.calibration.checked import TABLE
+from firmware_py.calibration.fields import NoLevelsError
 from firmware_py.calibration.file import (
     FORMAT_VERSION,
     LEVEL_MAX_LIMITS_DB_SPL,
@@ -26,6 +29,12 @@ def unit_of(route: str) -> str:
 
 LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this
 NEIGHBOUR_DB: Final = 25.0  # two frequencies side by side; more, and a digit is wrong
+# Why a step of the reading is not that of the generator.
+TOO_LITTLE: Final = (
+    "the meter or the output clips at the loud tone (take the meter's next range, or answer "
+    "softer), or the room is too loud for the soft one"
+)
+TOO_MUCH: Final = "is a digit wrong, or the meter's range another one?"
 READING_LIMITS_DB_SPL: Final = (20.0, LEVEL_MAX_LIMITS_DB_SPL[1])
 
 
@@ -79,7 +88,7 @@ def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_sp
     if abs(read_db - told_db) > LINEAR_DB:
         raise ImplausibleError(
             f"{told_db:g} dB more gave {read_db:+.1f} dB on the meter; allowed is {LINEAR_DB:g} dB "
-            "off: the room is too loud for the soft tone, or the loud one is distorted"
+            f"off: {TOO_LITTLE if read_db < told_db else TOO_MUCH}"
         )
     # The mean of both: each reading is as good as the other.
     offset_db = 0.5 * (soft.level_db_spl - soft.level_dbfs + loud.level_db_spl - loud.level_dbfs)
@@ -113,11 +122,12 @@ def calibration_of(
     points: Mapping[str, Mapping[int, Point]],
     vibrator: Mapping[str, str] | None = None,
     retfl_db_un: Mapping[int, float] | None = None,
+    checks: Mapping[str, Any] | None = None,
 ) -> Calibration:
     """Put a calibration together; `CalibrationError` if it is not allowed.
 
     `about`, `transducer` and `vibrator` have the texts and dates of tables of its file; levels are
-    by frequency in Hz, and what was measured is by route.
+    by frequency in Hz, what was measured is by route, and `checks` are as the file has them.
     """
     content: dict[str, Any] = {
         "format": FORMAT_VERSION,
@@ -143,12 +153,27 @@ def calibration_of(
                 "sensitivity_db_un": {str(f): p.sensitivity_db_spl for f, p in found},
                 "level_max_db_un": {str(f): p.level_max_db_spl for f, p in found},
             }
+    if checks is not None:
+        content[TABLE] = dict(checks)
     return calibration_from(content)
 
 
-def as_toml(calibration: Calibration) -> str:
+def without_levels(
+    about: Mapping[str, str], earphones: Mapping[str, str], checks: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the content of a file with checks alone, or raise a `CalibrationError`."""
+    content = {
+        "format": FORMAT_VERSION, "calibration": dict(about), "transducer": dict(earphones),
+        TABLE: dict(checks),
+    }  # fmt: skip
+    with suppress(NoLevelsError):
+        calibration_from(content)
+    return content
+
+
+def as_toml(content: Mapping[str, Any]) -> str:
     lines = [f"format = {FORMAT_VERSION}"]
-    for name, table in calibration.content.items():
+    for name, table in content.items():
         if isinstance(table, dict):
             lines += _table_lines(name, table)
     return "\n".join(lines) + "\n"

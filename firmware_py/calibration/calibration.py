@@ -13,6 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Final
 
+from firmware_py.calibration.checked import Checks
 from firmware_py.terms.route import BY_AIR, Route
 
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
@@ -67,6 +68,7 @@ class Calibration:
     level_max_db_spl: dict[Route, Curve]
     # the standard uncertainty of the levels, as its file states it; None: it does not
     uncertainty_db: float | None = None
+    checks: Checks | None = None  # before a person wears it; None: its file does not tell
 
     @property
     def board_serial(self) -> str:

@@ -9,16 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.calibration import checked
 from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
+from firmware_py.calibration.fields import (
+    CalibrationError,
+    check_keys,
+    check_text,
+    date_of,
+    number,
+    table_of,
+)
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
+from firmware_py.platform.named_file import TomlFileError, read_toml
 from firmware_py.session.masking import KINDS
 from firmware_py.terms.printable import show
 from firmware_py.terms.route import AIR, BONE, BY_AIR, BY_BONE, ROUTES, Route, RouteKind
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
-TEXT_CHARACTERS_MAX: Final = 80
 POINTS_MAX: Final = 64  # of a curve: every third of a semitone, more than anybody measures
 
 RETSPL_LIMITS_DB_SPL: Final = (-5.0, 60.0)  # the published tables have -3.5 to 47.5
@@ -39,13 +47,14 @@ assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_
 # without it stay good.
 SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_AIR}
 OF_BONE: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_BONE}
-VIBRATOR: Final = "vibrator"
+VIBRATOR: Final = checked.VIBRATOR
 _DATES: Final = ("date", "due")
 UNCERTAINTY: Final = "uncertainty_db"  # of [calibration]; it may be missing
 TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
 }
+UNMEASURED_TEXTS: Final = ("name", "serial_left", "serial_right")  # of one without levels
 VIBRATOR_TEXTS: Final = ("name", "serial", "placement", "coupler", "retfl_source")
 MASTOID: Final = "mastoid"  # where a vibrator sits: symbols and words of the forehead are none
 
@@ -73,10 +82,6 @@ _FORCE: Final = _Levels(
 )  # fmt: skip
 
 
-class CalibrationError(ValueError):
-    """A calibration that cannot be read, or says something that is not allowed."""
-
-
 def read_calibration(path: Path) -> Calibration:
     """Read a calibration file, TOML, or raise a `CalibrationError` that names file and key."""
     try:
@@ -91,26 +96,18 @@ def read_calibration(path: Path) -> Calibration:
     try:
         return calibration_from(content)
     except CalibrationError as error:
-        raise CalibrationError(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}") from None
 
 
 def calibration_from(content: dict[str, Any]) -> Calibration:
     """Return the checked calibration of a file or a journal's header; raise `CalibrationError`."""
+    has_checks = checked.TABLE in content
+    if has_checks and not {*SECTIONS, *OF_BONE, VIBRATOR} & content.keys():
+        _check_head(content, ())
+        checked.refuse_without_levels(content)
     of_bone = (VIBRATOR, *OF_BONE) if {VIBRATOR, *OF_BONE} & content.keys() else ()
-    _check_keys("", content, ("format", "calibration", "transducer", *SECTIONS, *of_bone))
-    if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
-        raise CalibrationError(
-            f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
-        )
-    about, transducer = (_table("", content, name) for name in ("calibration", "transducer"))
-    stated = (UNCERTAINTY,) if UNCERTAINTY in about else ()
-    _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"], *stated))
-    _check_keys("[transducer] ", transducer, (*TEXTS["transducer"], "kind", "retspl_db_spl"))
-    for name, table in (("calibration", about), ("transducer", transducer)):
-        for key in TEXTS[name]:
-            check_text(f"[{name}] {key}", table[key])
-    date, due = (date_of(f"[calibration] {key}", about[key]) for key in _DATES)
-    _check_due(date, due)
+    date, due = _check_head(content, (*SECTIONS, *of_bone))
+    about, transducer = content["calibration"], content["transducer"]
     if transducer["kind"] not in KINDS:
         raise CalibrationError(
             f"[transducer] kind is {show(transducer['kind'])}; allowed are {', '.join(KINDS)}"
@@ -122,31 +119,46 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     level_max: dict[Route, Curve] = {}
     for name, route in (SECTIONS | OF_BONE if of_bone else SECTIONS).items():
         of = _FORCE if route.kind is BY_BONE else _SPL
-        table = _table("", content, name)
-        _check_keys(f"[{name}] ", table, (of.sensitivity, of.level_max))
+        table = table_of("", content, name)
+        check_keys(f"[{name}] ", table, (of.sensitivity, of.level_max))
         sensitivity[route] = _curve(of, name, table, of.sensitivity, SENSITIVITY_LIMITS_DB_SPL)
         level_max[route] = _curve(of, name, table, of.level_max, LEVEL_MAX_LIMITS_DB_SPL)
         curves = reference[route.transducer], sensitivity[route], level_max[route]
         _check_levels(of, name, *curves)
     return Calibration(
         content, date, due, transducer["kind"], reference, sensitivity, level_max,
-        _uncertainty_db(about[UNCERTAINTY]) if stated else None,
+        _uncertainty_db(about[UNCERTAINTY]) if UNCERTAINTY in about else None,
+        checked.checks_from(content, levels=True, bone=bool(of_bone)) if has_checks else None,
     )  # fmt: skip
+
+
+def _check_head(
+    content: dict[str, Any], levels: tuple[str, ...]
+) -> tuple[datetime.date, datetime.date]:
+    """Check what stands above the levels, of which these tables are; return date and due date."""
+    checks = (checked.TABLE,) if checked.TABLE in content else ()
+    check_keys("", content, ("format", "calibration", "transducer", *levels, *checks))
+    if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
+        raise CalibrationError(
+            f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
+        )
+    about, transducer = (table_of("", content, name) for name in ("calibration", "transducer"))
+    stated = (UNCERTAINTY,) if UNCERTAINTY in about else ()
+    check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"], *stated))
+    texts = TEXTS if levels else TEXTS | {"transducer": UNMEASURED_TEXTS}
+    of_levels = ("kind", "retspl_db_spl") if levels else ()
+    check_keys("[transducer] ", transducer, (*texts["transducer"], *of_levels))
+    for name, table in (("calibration", about), ("transducer", transducer)):
+        for key in texts[name]:
+            check_text(f"[{name}] {key}", table[key])
+    date, due = (date_of(f"[calibration] {key}", about[key]) for key in _DATES)
+    _check_due(date, due)
+    return date, due
 
 
 def _uncertainty_db(value: object) -> float:
     place = f"[calibration] {UNCERTAINTY}"
-    return _number(place, value, UNCERTAINTY_LIMITS_DB, "dB: a standard uncertainty")
-
-
-def _number(place: str, value: object, limits: tuple[float, float], unit: str) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not limits[0] <= value <= limits[1]:  # type: ignore[operator]
-        raise CalibrationError(
-            f"{place} is {show(value)}; allowed are numbers from {limits[0]:g} to {limits[1]:g} "
-            f"{unit}"
-        )
-    return float(value)  # type: ignore[arg-type]
+    return number(place, value, UNCERTAINTY_LIMITS_DB, "dB: a standard uncertainty")
 
 
 def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
@@ -154,8 +166,8 @@ def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
 
 
 def _vibrator(content: dict[str, Any]) -> dict[str, Any]:
-    table = _table("", content, VIBRATOR)
-    _check_keys(f"[{VIBRATOR}] ", table, (*VIBRATOR_TEXTS, _FORCE.reference))
+    table = table_of("", content, VIBRATOR)
+    check_keys(f"[{VIBRATOR}] ", table, (*VIBRATOR_TEXTS, _FORCE.reference))
     for key in VIBRATOR_TEXTS:
         check_text(f"[{VIBRATOR}] {key}", table[key])
     if table["placement"] != MASTOID:
@@ -164,42 +176,6 @@ def _vibrator(content: dict[str, Any]) -> dict[str, Any]:
             "a test asks for it there, and has symbols of no other place"
         )
     return table
-
-
-def check_text(place: str, value: object) -> None:
-    """Refuse, by a `CalibrationError`, what is no text for a calibration file."""
-    good = isinstance(value, str) and value.isascii() and value.isprintable()
-    if not good or not 0 < len(str(value).strip()) <= len(str(value)) <= TEXT_CHARACTERS_MAX:
-        raise CalibrationError(
-            f"{place} is {show(value)}; allowed are 1 to {TEXT_CHARACTERS_MAX} printable ASCII "
-            "characters"
-        )
-
-
-def _check_keys(place: str, table: dict[str, Any], wanted: tuple[str, ...]) -> None:
-    if unknown := unknown_key(table, wanted):
-        name, hint = unknown
-        raise CalibrationError(f"{place}{show(name)} is not known; {hint}")
-    for name in wanted:
-        if name not in table:
-            raise CalibrationError(f"{place}{name!r} is missing")
-
-
-def _table(place: str, content: dict[str, Any], name: str) -> dict[str, Any]:
-    table = content[name]
-    if not isinstance(table, dict):
-        raise CalibrationError(f"{place}{show(name)} is {show(table)}; it has to be a table")
-    return table
-
-
-def date_of(place: str, value: object) -> datetime.date:
-    try:
-        date = datetime.date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        date = None
-    if date is None or date.isoformat() != value:
-        raise CalibrationError(f"{place} is {show(value)}; allowed is a date such as 2026-01-31")
-    return date
 
 
 def _check_due(date: datetime.date, due: datetime.date) -> None:
@@ -215,7 +191,7 @@ def _curve(
     of: _Levels, owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]
 ) -> Curve:
     place = f"[{owner}.{name}]"
-    points = _table(f"[{owner}] ", table, name)
+    points = table_of(f"[{owner}] ", table, name)
     if len(points) > POINTS_MAX:
         raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
     levels_db: dict[float, float] = {}
@@ -229,7 +205,7 @@ def _curve(
                 f"{place} {show(key)} is not a frequency; allowed are whole numbers from "
                 f"{low_hz} to {high_hz} Hz"
             )
-        levels_db[float(key)] = _number(f"{place} {key} Hz", value, limits_db, of.unit)
+        levels_db[float(key)] = number(f"{place} {key} Hz", value, limits_db, of.unit)
     missing = [str(f) for f in needed_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(

@@ -12,12 +12,8 @@ from typing import Any, Final, Self
 
 from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import NOISE_CORRECTION, Calibration
-from firmware_py.calibration.file import (
-    CalibrationError,
-    calibration_from,
-    date_of,
-    read_calibration,
-)
+from firmware_py.calibration.fields import CalibrationError, date_of
+from firmware_py.calibration.file import calibration_from, read_calibration
 from firmware_py.findings.room_noise import known_room
 from firmware_py.findings.whole_band import NOMINAL, Uncertainty
 from firmware_py.link.messages import NOISE_DBFS_MAX
@@ -141,8 +137,11 @@ class CalibrationInForce:
             return reason(Code.NOMINAL)
         if self.state == SIMULATED:
             return reason(Code.SIMULATED_BOARD)
-        date, due = self.calibration.date, self.calibration.due
-        return reason(Code.CALIBRATED, date=date.isoformat(), due=due.isoformat())
+        made = self.calibration
+        days = {"date": made.date.isoformat(), "due": made.due.isoformat()}
+        if made.checks is not None and made.checks.lacking:
+            return reason(Code.CALIBRATED_BUT, **days, lacking=made.checks.lacking)
+        return reason(Code.CALIBRATED, **days)
 
     def as_record(self) -> dict[str, Any]:
         why = {"why": self.why.to_record()} if self.why else {}

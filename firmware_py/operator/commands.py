@@ -58,6 +58,7 @@ CALIBRATION_TONE: Final = (
         Number("HZ", "Hz", (BY_AIR.calibrated_hz[0], BY_AIR.calibrated_hz[-1])),
     ),
     Argument("level", Number("DBFS", "dBFS", DBFS_LIMITS)),
+    Argument("shape", Choice({"STEADY": False, "PULSED": True}), optional=True),
 )
 
 ALWAYS: Final = Pin(always=True)

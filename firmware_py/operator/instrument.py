@@ -267,12 +267,16 @@ class Instrument:
         measured = [each for each in ROUTES if not today.lacks(each)]
         return limit_words(highest_db_hl, [route] if route else measured)
 
-    def play_calibration_tone(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
-        """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
+    def play_calibration_tone(
+        self, route: Route, frequency_hz: float, level_dbfs: float, pulsed: bool | None
+    ) -> None:
+        """Play a tone for a sound level meter; the first is as soft as one of a test."""
         self._require_board()
         today, settings = self._runner.calibration_today(), self.setting_desk.of_tone()
         with refusing(NOT_PLAYED):
-            self.manual_tone.play_for_meter(route, frequency_hz, level_dbfs, settings, today)
+            self.manual_tone.play_for_meter(
+                route, frequency_hz, level_dbfs, settings, today, pulsed=bool(pulsed)
+            )
 
     def calibration_tone(self) -> str:
         return self.manual_tone.for_meter.state

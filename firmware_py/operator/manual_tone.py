@@ -104,11 +104,14 @@ class ManualTone:
         level_dbfs: float,
         settings: Settings,
         calibration: CalibrationInForce,
+        *,
+        pulsed: bool = False,
     ) -> None:
         """Play a tone for the meter; the first is at most as loud as the first of a test."""
         self.stop()
         first_dbfs = calibration.level_dbfs(route, frequency_hz, settings.familiar_level_db_hl)
-        self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs)
+        pulses = settings if pulsed else None
+        self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs, pulses)
 
     def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
         def highest_db_hl(route: Route, frequency_hz: float) -> float:

@@ -8,6 +8,7 @@ who wears the earphones in spite of it has the time to take them off.
 
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from firmware_py.board.sounds import Climb, TooLoudError, play_for_the_meter
@@ -25,13 +26,15 @@ from firmware_py.link.notices import (
 )
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import STEP_UP_MAX_DB
+from firmware_py.terms.settings import STEP_UP_MAX_DB, Settings
 from firmware_py.terms.words import say
 
 # Up to full scale: a test never plays above the highest level that was measured, so what this
 # lacks the device lacks. What the board is not to play, its own limit says.
-DBFS_LIMITS: Final = (-80.0, 0.0)
+DBFS_LIMITS: Final = (-120.0, 0.0)  # down to where the steps of a level are still checked
+FIRST_DBFS: Final = -80.0  # as soft as the first may always be
 ON_MS: Final = 5000  # the longest pulse of the wire; a slow meter settles in 3 s
+PULSES_MAX: Final = 20  # of the wire
 STEP_MS: Final = 1000  # of a tone on the way to a louder one
 RISE_MS: Final = 25
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "cal-9999"
@@ -74,11 +77,19 @@ class MeterTone:
     def sounds(self) -> bool:
         return self.state in (ASKED, SOUNDING)
 
-    def play(self, route: Route, frequency_hz: float, level_dbfs: float, first_dbfs: float) -> None:
+    def play(
+        self,
+        route: Route,
+        frequency_hz: float,
+        level_dbfs: float,
+        first_dbfs: float,
+        pulses: Settings | None = None,
+    ) -> None:
         """Play a tone, after those on the way to it; one that sounds is ended.
 
-        The first tone in an ear is at most as loud as `first_dbfs`. If it would be too loud or far
-        too soft, or somebody may hear it, that is a `ToneError`, and nothing was done.
+        It is steady, or has the pulses of a test with these settings. The first tone in an ear is
+        at most as loud as `first_dbfs`. If it would be too loud or far too soft, or somebody may
+        hear it, that is a `ToneError`, and nothing was done.
         """
         low_dbfs, high_dbfs = DBFS_LIMITS
         if not low_dbfs <= level_dbfs <= high_dbfs:
@@ -88,11 +99,12 @@ class MeterTone:
         if not self.nobody_listens:
             raise ToneError(NOT_SAID)
         self.stop()
-        next_dbfs = min(self._climb.limit("tone", route, max(first_dbfs, low_dbfs)).values())
+        next_dbfs = min(self._climb.limit("tone", route, max(first_dbfs, FIRST_DBFS)).values())
         while next_dbfs < level_dbfs:
             self._steps.append(self._tone(route, frequency_hz, next_dbfs, STEP_MS))
             next_dbfs += STEP_UP_MAX_DB
-        self._steps.append(self._tone(route, frequency_hz, level_dbfs, ON_MS))
+        tone = self._tone(route, frequency_hz, level_dbfs, ON_MS)
+        self._steps.append(_pulsed(tone, pulses) if pulses else tone)
         self.state = ASKED
         self._go_on(first_dbfs)
 
@@ -102,9 +114,9 @@ class MeterTone:
             f"{ID_PREFIX}{self._number}", route, frequency_hz, level_dbfs, on_ms, 0, 1, RISE_MS
         )
 
-    def _go_on(self, first_dbfs: float = DBFS_LIMITS[0]) -> None:
+    def _go_on(self, first_dbfs: float = FIRST_DBFS) -> None:
         tone = self._sounding = self._steps.popleft()
-        first_dbfs = max(first_dbfs, DBFS_LIMITS[0])
+        first_dbfs = max(first_dbfs, FIRST_DBFS)
         limits = self._climb.limit("tone", tone.route, first_dbfs)
         try:
             play_for_the_meter(self._client, tone, {"the loudest": DBFS_LIMITS[1], **limits})
@@ -162,3 +174,11 @@ class MeterTone:
         self._climb.note_sound(self._sounding.route, self._sounding.level_dbfs)
         if not self._steps:
             self.state = SOUNDING
+
+
+def _pulsed(tone: Tone, s: Settings) -> Tone:
+    """Return it in the pulses of a test, as many as take about as long."""
+    pulses = min(ON_MS // (s.pulse_on_ms + s.pulse_off_ms), PULSES_MAX)
+    return replace(
+        tone, on_ms=s.pulse_on_ms, off_ms=s.pulse_off_ms, pulses=pulses, rise_ms=s.rise_ms
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
+from firmware_py.calibration.checked import Checks
 from firmware_py.findings.rows import (
     Cell,
     Row,
@@ -165,6 +166,7 @@ def _what(source: "Source") -> Facts:
     )
     yield from _transducers(source)
     yield row("fact-calibration"), _calibration(source)
+    yield from _checks(source)
     timing = row(f"timing-{settings.conduct}")
     again = settings.confirm != NONE
     yield row("fact-settings"), row("and-confirmed", settings=timing) if again else timing
@@ -213,6 +215,26 @@ def _calibration(source: "Source") -> Row:
         "calibration", state=state_row(judged.state), date=made.date.isoformat(),
         due=made.due.isoformat(), technician=made.content["calibration"]["technician"],
     )  # fmt: skip
+
+
+def _checks(source: "Source") -> Facts:
+    """Say what was checked before a person wore it, of a calibration that somebody made."""
+    made = source.calibration.calibration
+    if made is None or source.calibration.state == SIMULATED:
+        return
+    yield row("fact-checks"), row("joined", parts=_checked(made.checks))
+
+
+def _checked(checks: Checks | None) -> Iterator[Row]:
+    if checks is None:
+        yield row("checks-not-recorded")
+        return
+    if checks.lacking:
+        yield row("checks-lacking", lacking=checks.lacking)
+    if checks.remarked:
+        yield row("checks-remarked", lacking=checks.remarked)
+    if not (checks.lacking or checks.remarked):
+        yield row("checks-good")
 
 
 def more_facts(source: "Source") -> Facts:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
-from firmware_py.calibration.file import CalibrationError
+from firmware_py.calibration.fields import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.simulated import BOARD_NAME
 from firmware_py.journal import FORMAT_VERSION, Record, recorder_of

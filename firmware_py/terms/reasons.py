@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final, Self
 
+from firmware_py.terms.calibration_states import CHECKS
 from firmware_py.terms.printable import printable
 from firmware_py.terms.record_checks import number, one_of, refusal
 from firmware_py.terms.route import EARS, ROUTE_NAMES, Route, spell_routes
@@ -169,6 +170,7 @@ class Code(Enum):
 
     # What is known of the calibration, and of the other parts of the device.
     CALIBRATED = "calibrated", "date", "due"
+    CALIBRATED_BUT = "calibrated-but", "date", "due", "lacking"
     OVERDUE = "overdue", "date", "due"
     CLOCK_IS_WRONG = "clock-is-wrong", "date", "today"
     NOMINAL = "nominal"
@@ -231,6 +233,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "covered": EARS,
     "verdict": ("doubtful", "rejected"),
     "hearer": ("operator", "other-ear"),
+    "lacking": CHECKS,
     "spectrum": ("office", "speech", "third-octaves", "microphone"),
     "field": (
         "identifier", "sex", "born-year", "device", "board-kind", "board", "measured",
@@ -249,6 +252,7 @@ REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
 # Of several each, and what stands between two of these.
 SEVERAL: Final[Mapping[str, str]] = {
     "frequencies_hz": ", ", "boards": ", ", "signs": ", ", "limits": ", ", "by_ear": "; ",
+    "lacking": ", ",
     "parts": "; ", "begun_at": "; ", "criteria": "; ", "findings": " ",  # of rows alone
 }  # fmt: skip
 

@@ -113,7 +113,7 @@ def on_file(changes: dict[str, Any] | None = None) -> CalibrationOnFile:
 
 
 def file_text() -> str:
-    return as_toml(calibration())
+    return as_toml(calibration().content)
 
 
 class CalibratedBoard(SimulatedBoard):

@@ -9,7 +9,8 @@ import pytest
 
 from device.calibration.readings import as_toml
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.file import CalibrationError, calibration_from
+from firmware_py.calibration.fields import CalibrationError
+from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
 from firmware_py.terms.route import BY_BONE, Route
@@ -34,7 +35,7 @@ def test_a_level_by_bone_goes_over_force_to_full_scale() -> None:
 
 
 def test_it_comes_back_from_its_file() -> None:
-    again = tomllib.loads(as_toml(of_bone()))
+    again = tomllib.loads(as_toml(of_bone().content))
     again["calibration"] |= {key: again["calibration"][key].isoformat() for key in ("date", "due")}
     assert again == with_bone()
     assert of_bone().digest != calibration().digest

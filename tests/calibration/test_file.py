@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration, Curve
+from firmware_py.calibration.fields import CalibrationError
 from firmware_py.calibration.file import (
     FILE_BYTES_MAX,
     POINTS_MAX,
     TEXTS,
-    CalibrationError,
     calibration_from,
     read_calibration,
 )

@@ -52,7 +52,8 @@ CALLS: dict[str, Call] = {
     "TONE LEFT,1000,40": ("play_tone", Route("left"), 1000.0, 40.0, None),
     "TONE LEFT,1e3,40,-5.5": ("play_tone", Route("left"), 1000.0, 40.0, -5.5),
     "CAL:LIM? LEFT": ("calibration_limits", Route("left")),
-    "CAL:TONE LEFT,125,-6": ("play_calibration_tone", Route("left"), 125.0, -6.0),
+    "CAL:TONE LEFT,125,-6": ("play_calibration_tone", Route("left"), 125.0, -6.0, None),
+    "CAL:TONE LEFT,125,-6,PULSED": ("play_calibration_tone", Route("left"), 125.0, -6.0, True),
     "SETT pulses,2": ("set_setting", "pulses", "2"),
     "SETT? pulses": ("tell", "pulses"),
 }
@@ -226,7 +227,7 @@ def what_is_right(line: str, number: int) -> str:
         ("SESS:STAR AGE=130", -224, "AGE is '130'; allowed are numbers from 0 to 120 years"),
         ("SESS:STAR AGE=6_7", -224, "AGE is '6_7'; allowed are numbers from 0 to 120 years"),
         ("TONE LEFT,1000,loud", -224, "level is 'loud'; allowed are numbers in dB HL"),
-        ("CAL:TONE LEFT,1000,0.1", -224, "level is '0.1'; allowed are numbers from -80 to 0 dBFS"),
+        ("CAL:TONE LEFT,1000,0.1", -224, "level is '0.1'; allowed are numbers from -120 to 0 dBFS"),
         (
             "CAL:TONE LEFT,nan,-30",
             -224,

@@ -18,7 +18,8 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Listener
 from device.simulator.simulated_board import SimulatedBoard
-from firmware_py.calibration.file import CalibrationError, read_calibration
+from firmware_py.calibration.fields import CalibrationError
+from firmware_py.calibration.file import read_calibration
 from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,
     PopulationPrior,

@@ -17,14 +17,15 @@ from device.hearing_aid.sound import SoundError, read_wav
 from device.simulator.audiograms import audiogram_named
 from device.simulator.traces import TraceError, read_runs
 from device.sound_card.wav import WavOutput
-from firmware_py.calibration.file import CalibrationError, read_calibration
+from firmware_py.calibration.fields import CalibrationError
+from firmware_py.calibration.file import read_calibration
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.main import main as device
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import content_of, content_or_stream, open_named
-from host_tools.commands.calibrate.guide import Readings
+from host_tools.commands.calibrate.kept import Readings
 from host_tools.commands.replay.what_if import Supposition
 from host_tools.devices.live import data_directory
 from host_tools.errors import HostError

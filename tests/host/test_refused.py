@@ -30,8 +30,13 @@ install-board /dev/none
 A and tdh39 are -3.5 dBFS at most
     --build B --transducer tdh39 --limit-right nan => --limit-right is nan dBFS; allowed with
 calibrate /dev/none -o c.toml
-    --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
-    --soft -9 => --soft is -9 dBFS; allowed is -80 to -10 dBFS
+    --loud 1 => --loud is 1 dBFS; allowed is -70 to -32 dBFS (the first limit of a build that is not
+    --limit 0 --soft -30 --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
+    --soft -9 => --soft is -9 dBFS; allowed is -120 to -10 dBFS
+    --limit 1 => --limit is 1 dBFS; allowed is -120 to 0 dBFS, full scale: no build is louder
+    --build C => --build: build is 'C'; allowed are A, B; --limit says one without a build
+    --build B --transducer hda200 => --build: transducer is 'hda200'; allowed are tdh39, er3a-10
+    --vibrator b71 --no-coupler => --vibrator needs a coupler: leave it out, or --no-coupler
     --due-days 900 => --due-days is 900; allowed is 1 to 731
     --transducer tdh => transducer is 'tdh'; allowed are dd45, dd65v2, er3a
     --console socket://x => one console is needed: PORT, or --console URL

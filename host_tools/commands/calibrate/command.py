@@ -3,11 +3,12 @@
 import argparse
 import datetime
 import getpass
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from device.calibration.readings import as_toml, calibration_of
+from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
+from device.calibration.readings import as_toml, calibration_of, without_levels
 from device.calibration.retfl import ReferenceForces, reference_forces
 from device.calibration.retspl import (
     TABLES,
@@ -15,37 +16,33 @@ from device.calibration.retspl import (
     UnknownTransducerError,
     reference_levels,
 )
-from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
+from firmware_py.calibration.fields import CalibrationError, check_text
+from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
-from host_tools.commands.calibrate.guide import (
-    APART_MIN_DB,
-    AT_HZ,
-    SOFT_DBFS,
-    Ask,
-    Guide,
-    QuitError,
-    Readings,
-    Say,
-    answer_of,
-    instrument_at,
-    kept_beside,
-)
+from host_tools.commands.calibrate.asking import Ask, QuitError, Say, answer_of
+from host_tools.commands.calibrate.checking import Checking
+from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS, Guide
+from host_tools.commands.calibrate.instrument import Sounds, instrument_at
+from host_tools.commands.calibrate.kept import Readings, kept_beside
+from host_tools.commands.calibrate.setup import safe_limit, setup_of, wrong_loud
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
+from host_tools.terminal import say_wrapped
 
 EXAMPLE = """\
 example:
-  gp-pta calibrate /dev/ttyACM0 --transducer tdh39 -o calibration.toml
+  gp-pta calibrate /dev/ttyACM0 --transducer tdh39 --build B -o calibration.toml
   gp-pta-device ... --calibration calibration.toml
 
-Nobody may wear the earphones meanwhile. At each frequency a tone of 5 s sounds at two levels;
-answer with the meter's reading in dB SPL, with return to hear the tone again, with "softer" if the
-loud tone is distorted (that level is then the device's limit), with "back" for the frequency
-before, or with "quit". With --vibrator b71 the vibrator comes after the earphones, in dB re 1 uN
-on a mechanical coupler. What was read is kept in calibration.toml.readings: the same command goes
-on with it.
+Nobody may wear the earphones meanwhile. First come checks: the output limit, left and right, full
+scale, crosstalk, noise, distortion, linearity, rise and fall. Each says what to do; "skip" and a
+reason writes it as not measured. Then a tone of 5 s sounds at two levels at each frequency; answer
+with the meter's reading in dB SPL, with return to hear the tone again, with "softer" if the loud
+tone is distorted (that level is then the device's limit), with "back" for the frequency before, or
+with "quit". With --vibrator b71 the vibrator comes after the earphones, in dB re 1 uN on a
+mechanical coupler. With --no-coupler there are only the checks that a multimeter can make: tests
+stay UNCALIBRATED. What was read is kept in calibration.toml.readings: the same command goes on.
 """
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
@@ -58,6 +55,7 @@ TEXTS: Final = {
     "serial_left": "serial number of the left earphone",
     "serial_right": "serial number of the right earphone",
 }
+OF_EARPHONES: Final = ("serial_left", "serial_right")
 OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
@@ -79,7 +77,24 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     for name, what in (TEXTS | OF_VIBRATOR).items():
         p.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{what}; else asked")
     p.add_argument(
-        "--soft", type=float, default=SOFT_DBFS, metavar="DBFS", help=f"default: {SOFT_DBFS:g}"
+        "--build", metavar="A|B", help="whose first output limit and volts; without: the loudest"
+    )
+    p.add_argument(
+        "--limit",
+        type=float,
+        metavar="DBFS",
+        help="the output limit that the tone generator is to have, in place of the first one",
+    )
+    p.add_argument(
+        "--no-coupler",
+        action="store_true",
+        help="make the checks that need none: the file has no levels, and says so",
+    )
+    p.add_argument(
+        "--soft",
+        type=float,
+        metavar="DBFS",
+        help=f"default: {SOFT_DBFS:g}, or {2.0 * APART_MIN_DB:g} dB below the loud one",
     )
     p.add_argument(
         "--loud",
@@ -99,7 +114,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     today = datetime.datetime.now().astimezone().date()
-    return calibrate(arguments, input, print, today, getpass.getpass)
+    return calibrate(arguments, input, say_wrapped, today, getpass.getpass)
 
 
 def calibrate(
@@ -121,24 +136,35 @@ def calibrate(
         with instrument_at(url, ask_secret) as instrument:
             instrument.unlock()
             _check_board(readings, instrument.board_serial(), place)
-            loud_dbfs = arguments.loud
-            if loud_dbfs is None:
-                loud_dbfs = _loud(ask, say, arguments.soft)
-            guide = Guide(
-                instrument, ask, say, readings, lambda: readings.save(place),
-                arguments.soft, loud_dbfs,
-            )  # fmt: skip
+            setup = setup_of(arguments, reference, ask, say)
             for name in TEXTS | OF_VIBRATOR if forces else TEXTS:
                 if name not in readings.texts:
-                    readings.texts[name] = _text(guide, arguments, name)
-            guide.measure(reference, forces)
+                    readings.texts[name] = _text(ask, say, arguments, name)
+            sounds = Sounds(instrument, say, dict.fromkeys((LEFT, RIGHT), setup.safe_dbfs))
+            checking = Checking(
+                sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
+            )
+            checking.go_through(CHECKS, coupler=not arguments.no_coupler)
+            if not arguments.no_coupler:
+                guide = Guide(
+                    sounds, ask, say, readings, lambda: readings.save(place),
+                    setup.soft_dbfs, setup.loud_dbfs,
+                )  # fmt: skip
+                guide.measure(reference)
+                if forces is not None:
+                    checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
+                    guide.measure_vibrator(forces)
     except QuitError:
         say(f"ended; {_what_is_kept(place)}")
         return 1
-    made = _calibration(readings, reference, forces, today, arguments.due_days)
-    write_text(arguments.out, as_toml(made), for_all=True)
+    content = _content(arguments, readings, reference, forces, today)
+    write_text(arguments.out, as_toml(content), for_all=True)
+    if arguments.no_coupler:
+        say(f"{arguments.out}: checked, without levels: tests are UNCALIBRATED, and say why")
+        say(f"{place} stays: with a coupler the same command goes on, without --no-coupler")
+        return 0
     place.unlink(missing_ok=True)
-    about = made.content["calibration"]
+    about = content["calibration"]
     say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")
     return 0
 
@@ -148,9 +174,7 @@ def _begin_readings(
 ) -> Readings:
     """Return the readings that are kept, or fresh ones if the technician wants that."""
     readings = Readings.load(place)
-    routes = [*AT_HZ] if fresh.vibrator else [LEFT, RIGHT]
-    wanted = sum(len(AT_HZ[route]) for route in routes)
-    say(f"{place}: {readings.count} of {wanted} readings, kept from before")
+    say(f"{place}: {readings.words}, kept from before")
     words = "yes" if arguments.resume else ""
     while words not in ("yes", "new"):
         words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")
@@ -188,46 +212,47 @@ def _check_board(readings: Readings, serial: str, place: Path) -> None:
 
 def _what_is_kept(place: Path) -> str:
     if place.exists():
-        return (
-            f"{Readings.load(place).count} readings are kept in {place}; the same command goes on"
-        )
+        return f"{Readings.load(place).words} are kept in {place}; the same command goes on"
     return "nothing was written"
 
 
-def _calibration(
+def _content(
+    arguments: argparse.Namespace,
     readings: Readings,
     reference: ReferenceLevels,
     forces: ReferenceForces | None,
     today: datetime.date,
-    due_days: int,
-) -> Calibration:
+) -> Mapping[str, Any]:
+    """Return what the file says; a `HostError` if that is not allowed."""
     texts = readings.texts
     about = {
         "date": today.isoformat(),
-        "due": (today + datetime.timedelta(days=due_days)).isoformat(),
+        "due": (today + datetime.timedelta(days=arguments.due_days)).isoformat(),
         **{n: texts[n] for n in ("technician", "meter", "meter_serial", OF_BOARD)},
     }
-    transducer = {
-        "name": reference.transducer,
-        "kind": reference.kind,
-        **{name: texts[name] for name in ("serial_left", "serial_right")},
-        "coupler": reference.coupler,
-        "retspl_source": reference.source,
-    }
-    given = about, transducer, reference.levels_db_spl, readings.points
-    if forces is None:
-        of_bone: tuple[Any, ...] = ()
-    else:
-        vibrator = {
-            "name": forces.vibrator,
-            "serial": texts["serial_vibrator"],
-            "placement": forces.placement,
-            "coupler": forces.coupler,
-            "retfl_source": forces.source,
-        }
-        of_bone = vibrator, forces.levels_db_un
+    earphones = {"name": reference.transducer} | {n: texts[n] for n in OF_EARPHONES}
+    made = readings.told_checks(levels=not arguments.no_coupler, bone=forces is not None)
     try:
-        return calibration_of(*given, *of_bone)
+        if arguments.no_coupler:
+            return without_levels(about, earphones, made)
+        transducer = {
+            **earphones,
+            "kind": reference.kind,
+            "coupler": reference.coupler,
+            "retspl_source": reference.source,
+        }
+        of_bone: dict[str, Any] = {}
+        if forces is not None:
+            vibrator = {
+                "name": forces.vibrator,
+                "serial": texts["serial_vibrator"],
+                "placement": forces.placement,
+                "coupler": forces.coupler,
+                "retfl_source": forces.source,
+            }
+            of_bone = {"vibrator": vibrator, "retfl_db_un": forces.levels_db_un}
+        levels = reference.levels_db_spl, readings.points
+        return calibration_of(about, transducer, *levels, **of_bone, checks=made).content
     except CalibrationError as error:
         raise HostError(f"{error}; nothing was written") from None
 
@@ -240,58 +265,33 @@ def _check(arguments: argparse.Namespace) -> str:
     if not 0 < arguments.due_days <= DUE_DAYS_MAX:
         raise HostError(f"--due-days is {arguments.due_days}; allowed is 1 to {DUE_DAYS_MAX}")
     low_dbfs, high_dbfs = DBFS_LIMITS
-    if not low_dbfs <= arguments.soft <= high_dbfs - APART_MIN_DB:
+    if arguments.soft is not None and not low_dbfs <= arguments.soft <= high_dbfs - APART_MIN_DB:
         raise HostError(
             f"--soft is {arguments.soft:g} dBFS; allowed is {low_dbfs:g} to "
             f"{high_dbfs - APART_MIN_DB:g} dBFS"
         )
-    if arguments.loud is not None and (wrong := _wrong_loud(arguments.loud, arguments.soft)):
-        raise HostError(f"--loud is {wrong}")
+    if arguments.no_coupler and arguments.vibrator:
+        raise HostError("--vibrator needs a coupler: leave it out, or --no-coupler")
+    safe_dbfs, safe_words = safe_limit(arguments)
+    loud_dbfs = arguments.loud
+    if loud_dbfs is not None and (wrong := wrong_loud(loud_dbfs, arguments.soft, safe_dbfs)):
+        raise HostError(f"--loud is {wrong} ({safe_words})")
     check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
 
 
-def _wrong_loud(loud_dbfs: float, soft_dbfs: float) -> str:
-    low_dbfs, high_dbfs = soft_dbfs + APART_MIN_DB, DBFS_LIMITS[1]
-    if low_dbfs <= loud_dbfs <= high_dbfs:
-        return ""
-    return (
-        f"{loud_dbfs:g} dBFS; allowed is {low_dbfs:g} ({APART_MIN_DB:g} dB above --soft) to "
-        f"{high_dbfs:g} dBFS"
-    )
-
-
-def _loud(ask: Ask, say: Say, soft_dbfs: float) -> float:
-    """Ask for the level of the loud tone: the device is never louder afterwards."""
-    while True:
-        words = answer_of(
-            ask,
-            "level of the loud tone, dBFS, which no tone of the device is above from then on "
-            f"(up to {DBFS_LIMITS[1]:g}; return: the tone generator's own limit): ",
-        )
-        try:
-            loud_dbfs = float(words.replace(",", ".")) if words else DBFS_LIMITS[1]
-        except ValueError:
-            say(f"{words!r} is no number")
-            continue
-        if wrong := _wrong_loud(loud_dbfs, soft_dbfs):
-            say(wrong)
-        else:
-            return loud_dbfs
-
-
-def _text(guide: Guide, arguments: argparse.Namespace, name: str) -> str:
+def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
     given: str | None = getattr(arguments, name)
     what = (TEXTS | OF_VIBRATOR)[name]
     while True:
         try:
-            text = guide.ask(f"{what}: ").strip() if given is None else given
+            text = ask(f"{what}: ").strip() if given is None else given
             check_text(what, text)
         except EOFError:
             raise QuitError from None
         except CalibrationError as error:
             if given is not None:
                 raise HostError(str(error)) from None
-            guide.say(str(error))
+            say(str(error))
         else:
             return text

@@ -1,9 +1,6 @@
 """A technician is guided through a calibration; what was true of the device is what is written."""
 
-import datetime
-import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -20,80 +17,27 @@ from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
-from firmware_py.console.pin import PinHash
-from firmware_py.installation.configuration import Configuration, read_configuration
-from firmware_py.terms.route import AIR, BONE, BY_AIR, BY_BONE, Route
-from host_tools.commands.calibrate import guide
-from host_tools.commands.calibrate.command import calibrate
-from host_tools.commands.calibrate.guide import Readings, kept_beside
+from firmware_py.installation.configuration import read_configuration
+from firmware_py.terms.route import AIR, BONE, BY_AIR, Route
+from host_tools.commands.calibrate.checking import BEGIN
+from host_tools.commands.calibrate.kept import Readings, kept_beside
 from host_tools.errors import HostError
-from host_tools.main import parser
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
-from tests.calibration.calibrations import SENSITIVITY, file_text
+from tests.calibration.calibrations import file_text
 from tests.firmware.whole_sessions import a_listener
-from tests.host.bench import Device, talks_with
+from tests.host.commands.calibrate.technician import (
+    EARS,
+    OF_BONE,
+    PIN,
+    QUESTION,
+    TEXTS,
+    TODAY,
+    TRUTH,
+    Devices,
+    Technician,
+    run,
+)
 from tests.host.journals import Refused
-
-TODAY: Final = datetime.date(2026, 5, 6)
-TEXTS: Final = {
-    "--technician": "A. Meyer", "--meter": "class 1", "--meter-serial": "M-1",
-    "--serial-left": "L-1", "--serial-right": "R-1",
-}  # fmt: skip
-EARS: Final = ("left", "right")
-OF_BONE: Final = ("left-bone", "right-bone")
-TRUTH: Final = {
-    **{ear: dict(zip(BY_AIR.calibrated_hz, SENSITIVITY[ear], strict=True)) for ear in EARS},
-    "left-bone": dict.fromkeys(BY_BONE.calibrated_hz, 112.0),
-    "right-bone": dict.fromkeys(BY_BONE.calibrated_hz, 111.5),
-}
-PIN: Final = "271828"
-QUESTION: Final = re.compile(r"(left|right)(-bone)? \d+ Hz at -?[\d.]+ dBFS, dB (SPL|re 1 uN): ")
-
-
-Devices = Callable[..., AbstractContextManager[Device]]
-
-
-@pytest.fixture
-def device(monkeypatch: pytest.MonkeyPatch) -> Devices:
-    """Return what gives a firmware with a simulated board, with which `calibrate` talks."""
-    monkeypatch.setattr(guide, "POLL_S", 0.001)
-
-    @contextmanager
-    def give(directory: Path, pin: str = "") -> Iterator[Device]:
-        hashed = PinHash.of(pin, bytes(16)) if pin else None
-        nobody = a_listener(lapse_rate=1.0)
-        device = Device(directory, nobody, Configuration(pin=hashed))
-        with talks_with(device, guide, monkeypatch):
-            yield device
-
-    return give
-
-
-class Technician:
-    """Answers with what the meter shows: the true sensitivity, and the tone that really sounds."""
-
-    def __init__(self, device: Device, answers: dict[str, list[str]] | None = None) -> None:
-        self._board = device.world.board
-        self._answers = answers or {}
-        self.said: list[str] = []
-        self.asked: list[str] = []
-
-    def ask(self, question: str) -> str:
-        self.asked.append(question)
-        scripted = next((a for key, a in self._answers.items() if key in question and a), None)
-        if scripted:
-            return scripted.pop(0)
-        if QUESTION.fullmatch(question) is None:
-            return ""
-        tone = self._board.played[-1]
-        return f"{TRUTH[str(tone.route)][round(tone.frequency_hz)] + tone.level_dbfs:.1f}"
-
-    def tell_pin(self, question: str) -> str:
-        self.asked.append(question)
-        return PIN
-
-    def say(self, line: str) -> None:
-        self.said.append(line)
 
 
 def check_sensitivity(made: Calibration, *places: str) -> None:
@@ -109,14 +53,6 @@ def check_limits(made: Calibration, limits_dbfs: Mapping[str, float]) -> None:
         for frequency_hz, level in TRUTH[ear].items():
             most = made.level_max_db_spl[Route(ear)].at(frequency_hz)
             assert most == pytest.approx(level + limit_dbfs, abs=0.1)
-
-
-def run(output: Path, technician: Technician, *options: str) -> int:
-    told = [word for pair in TEXTS.items() for word in pair]
-    command = ["calibrate", "/dev/console", "-o", str(output), *told, *options]
-    return calibrate(
-        parser().parse_args(command), technician.ask, technician.say, TODAY, technician.tell_pin
-    )
 
 
 def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path: Path) -> None:
@@ -180,9 +116,9 @@ def test_nobody_lowers_the_devices_limit_unasked(device: Devices, tmp_path: Path
         assert run(tmp_path / "c.toml", technician) == 1
         again = Technician(bench, {"left 250 Hz": ["quit"]})
         assert run(tmp_path / "c.toml", again, "--resume", "--loud", "-20") == 1
-    assert technician.said[1:3] == [
+    assert technician.said[2:4] == [
         "'loud' is no number",
-        "1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS",
+        "1 dBFS; allowed is -70 to 0 dBFS",
     ]
     assert -6.0 in [tone.level_dbfs for tone in bench.world.board.played]
     (question, *_) = technician.asked
@@ -214,7 +150,7 @@ def test_the_boards_own_limit_is_the_level_of_the_loud_tone(
         for limit_dbfs, below in ((-40.0, "-30"), (-25.0, "-20")):
             bench.world.board.server.limits_dbfs = (limit_dbfs, limit_dbfs)
             with pytest.raises(HostError, match=f"limit in the left ear is below {below} dBFS; "):
-                run(output, Technician(bench), "--force")
+                run(output, Technician(bench, {"go on with them": ["new"]}), "--force")
 
     told = [line for line in technician.said if "own limit" in line]
     assert told == [
@@ -240,24 +176,26 @@ def test_who_quits_goes_on_where_he_was(device: Devices, tmp_path: Path) -> None
         assert run(output, first) == 1
         assert bench.world.board.tone is None
         assert not output.exists()
-        assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
+        assert first.said[-1] == (
+            f"ended; 8 checks, and 12 of 22 readings are kept in {part}; the same command goes on"
+        )
 
         second = Technician(bench, {"go on with them": ["perhaps", "yes"]})
         assert run(output, second) == 0
 
     asked = [question for question in second.asked if QUESTION.fullmatch(question)]
-    assert f"{part}: 12 of 22 readings, kept from before" in second.said
+    assert f"{part}: 8 checks, and 12 of 22 readings, kept from before" in second.said
     assert asked[0] == "right 250 Hz at -30 dBFS, dB SPL: "
     assert not any("left" in question for question in second.asked)
     assert not part.exists()
     check_sensitivity(read_calibration(output), *EARS)
 
 
-def test_who_quits_before_the_first_reading_has_written_nothing(
+def test_who_quits_before_the_first_check_has_written_nothing(
     device: Devices, tmp_path: Path
 ) -> None:
     with device(tmp_path / "data") as bench:
-        technician = Technician(bench, {"left 125 Hz": ["quit"]})
+        technician = Technician(bench, {BEGIN: ["quit"]})
         assert run(tmp_path / "calibration.toml", technician) == 1
     assert technician.said[-1] == "ended; nothing was written"
     assert [path.name for path in tmp_path.glob("calibration*")] == []
@@ -285,16 +223,16 @@ def test_readings_are_thrown_away_only_when_the_technician_says_so(
     kept = part.read_bytes()
     with device(tmp_path / "data") as bench:
         for answers in (["quit"], ["new"]):
-            quits = {"go on with them": answers, "left 125 Hz at -30": ["quit"]}
+            quits = {"go on with them": answers, BEGIN: ["quit"]}
             assert run(output, Technician(bench, quits)) == 1
             assert part.read_bytes() == kept
         anew = {"go on with them": ["new"], "left 250 Hz at -30": ["quit"]}
         assert run(output, Technician(bench, anew)) == 1
-        assert Readings.load(part).count == 1
+        assert len(Readings.load(part).points["left"]) == 1
 
         unasked = Technician(bench, {"left 500 Hz at -30": ["quit"]})
         assert run(output, unasked, "--resume") == 1
-    assert Readings.load(part).count == 2
+    assert len(Readings.load(part).points["left"]) == 2
     assert not any("go on with" in question for question in unasked.asked)
 
 
@@ -370,9 +308,9 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
     world.board.hand.listener = a_listener(lapse_rate=1.0)
     assert world.ask("CAL:NOB") == ["OK"]
     for wrong, words in {
-        "LEFT,1000,1": "level is '1'; allowed are numbers from -80 to 0 dBFS",
-        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to 0 dBFS",
-        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to 0 dBFS",
+        "LEFT,1000,1": "level is '1'; allowed are numbers from -120 to 0 dBFS",
+        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -120 to 0 dBFS",
+        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -120 to 0 dBFS",
         "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
         "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT, LEFT-BONE, RIGHT and RIGHT-BONE",
     }.items():
@@ -442,10 +380,13 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
     with device(tmp_path / "data") as bench:
         first = Technician(bench, {"left-bone 1000 Hz at -30": ["quit"]})
         assert run(output, first, *bone) == 1
-        assert first.said[-1].startswith(f"ended; {2 * 11 + 3} readings are kept in ")
+        assert first.said[-1].startswith(f"ended; 9 checks, and {2 * 11 + 3} of 38 readings")
         second = Technician(bench, {"right-bone 500 Hz at -10": ["softer", "110"]})
         assert run(output, second, *bone, "--resume") == 0
-        assert f"{kept_beside(output)}: 25 of 38 readings, kept from before" in second.said
+        assert (
+            f"{kept_beside(output)}: 9 checks, and 25 of 38 readings, kept from before"
+            in second.said
+        )
 
     made = read_calibration(output)
     check_sensitivity(made, *OF_BONE)

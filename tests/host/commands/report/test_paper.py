@@ -13,6 +13,7 @@ from matplotlib import font_manager
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
+from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationInForce, load_calibration
 from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.outcomes import Verdict
@@ -127,6 +128,12 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     assert (found["fact-calibration"]["date"], found["fact-calibration"]["due"]) == (
         "2026-01-15", "2027-01-15",
     )  # fmt: skip
+    lacking = "not measured: noise floor; goal missed: crosstalk"
+    assert say(found["fact-checks"]) == lacking
+    before = {name: told for name, told in content.content.items() if name != "checks"}
+    unrecorded = replace(calibrated, calibration=calibration_from(before))
+    old = report_of(replace(session, header=replace(header, calibration=unrecorded)))
+    assert say(facts(old.paper)["fact-checks"]) == "not recorded"
     assert rows_of(report.paper["details"], "meter")[0]["serial"] == "2250-1234567"
     assert {"person-boards"} <= {*codes_in(report.paper)}
     assert not [code for code in codes_in(report.paper) if code.startswith("asymmetry")]

@@ -1,0 +1,25 @@
+"""How a technician is asked."""
+
+from collections.abc import Callable
+
+Ask = Callable[[str], str]
+Say = Callable[[str], None]
+
+
+class BackError(Exception):
+    """The technician wants to measure the previous frequency again."""
+
+
+class QuitError(Exception):
+    """The technician ends the session."""
+
+
+def answer_of(ask: Ask, question: str) -> str:
+    """Return what the technician answers, in small letters; `QuitError` if that is the end."""
+    try:
+        words = ask(question).strip().lower()
+    except EOFError:
+        raise QuitError from None
+    if words == "quit":
+        raise QuitError
+    return words
