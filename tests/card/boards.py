@@ -47,7 +47,6 @@ class Board(Protocol):
     data: str  # as Linux names the data partition
     usb_bus: str
     watchdog: str  # as the kernel names it
-    watchdog_waits: bool  # and not only starts the machine again when it is armed
     little_memory: tuple[str, ...]  # QEMU's option for that of a Zero 2 W, if it can be chosen
     has_clock: bool  # with a battery
     u_boot_at_console: bool  # and not only its first lines
@@ -78,7 +77,6 @@ class Virt(Board):
     usb_bus = "usb.0"
     watchdog = "i6300ESB"
     little_memory = ("-m", "512")
-    watchdog_waits = True
     has_clock = True
     u_boot_at_console = True
     flushes = True
@@ -126,7 +124,6 @@ class RaspberryPi3B(Board):
     usb_bus = "usb-bus.0"
     watchdog = "Broadcom BCM2835 Watchdog timer"
     little_memory = ()
-    watchdog_waits = False
     has_clock = False
     u_boot_at_console = False
     flushes = False

@@ -29,6 +29,7 @@ UPDATE_S_MAX: Final = 60.0
 OLD: Final = "0.1.0-20200101.000000"
 NEW: Final = "0.1.0-20300101.000000"
 NEWEST: Final = "0.1.0-20310101.000000"
+INSTALLED_S_MAX: Final = 2400.0  # an emulated SD card takes 0.7 MB a second
 STICK_MB: Final = 100
 SENT_NOW_BYTES: Final = 300_000
 PIECES_BY_THE_CUT: Final = 1200  # 150 kB
@@ -90,7 +91,7 @@ def wait_for_words(rig: Rig, *words: str) -> str:
 def wait_for_update(rig: Rig) -> str:
     """Wait until an update is over, and the machine is up again; return what is said of it."""
     began_s = rig.machine.processor_s
-    rig.machine.until(BANNER)
+    rig.machine.until(BANNER, seconds=INSTALLED_S_MAX)
     print(f"installed after {rig.machine.processor_s - began_s:.0f} s of processor time")
     rig.plug_in_again()
     rig.machine.wait_for_firmware()
@@ -228,13 +229,13 @@ def fails_self_test(root: Path) -> None:
         compiled.unlink()
 
 
-@pytest.mark.on_a_pi
-@pytest.mark.parametrize("change", [does_not_start, hangs, fails_self_test])
+@pytest.mark.parametrize(
+    "change",
+    [pytest.param(does_not_start, marks=pytest.mark.on_a_pi), hangs, fails_self_test],
+)
 def test_a_system_that_is_not_good_is_rolled_back_by_itself(
     rig: Rig, workshop: Workshop, change: Callable[[Path], None]
 ) -> None:
-    if change is hangs and not rig.machine.board.watchdog_waits:
-        pytest.skip("this machine's watchdog knows no time")
     before = read_journal(rig)
     rig.start()
     slot = workshop.slot(change.__name__, change, NEWEST)
@@ -242,7 +243,7 @@ def test_a_system_that_is_not_good_is_rolled_back_by_itself(
     began_s = rig.machine.processor_s
     rig.machine.plug_in_stick(stick_with(bundle))
     for _ in range(3):
-        rig.machine.until(BANNER)
+        rig.machine.until(BANNER, seconds=INSTALLED_S_MAX)
         rig.plug_in_again()
     rig.machine.until(BANNER)
     rig.plug_in_again()
