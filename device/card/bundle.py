@@ -15,7 +15,8 @@ from device.card.errors import CardError
 CERTIFICATE: Final = "update.crt"
 KEY: Final = "update.key"
 DAYS: Final = 20 * 365  # a card may lie for years, and its clock may be wrong
-COMPATIBLE: Final = "gp-pta-aarch64"
+# An update has no U-Boot script: another one is for slots of another kind.
+COMPATIBLE: Final = "gp-pta-aarch64-2"
 MANIFEST: Final = """\
 [update]
 compatible={compatible}

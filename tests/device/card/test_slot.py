@@ -12,6 +12,7 @@ import pytest
 
 from device.card import kernel, slot
 from device.card.build import PLACES_OF_TOOLS, TOOLS
+from device.card.bundle import COMPATIBLE
 from device.card.card import BOOT_AT, BOOT_BYTES, CARD_BYTES, SIGNATURE, make_card
 from device.card.errors import CardError
 from device.card.kernel import INIT, Kernel, read_modules, with_needs
@@ -126,6 +127,16 @@ def test_a_card_has_three_partitions_and_room_for_a_fourth(
         (0x80, 0x0C, at, boot), (0, 0x83, at + boot, size), (0, 0x83, at + boot + size, size),
         (0, 0, 0, 0),
     ]  # fmt: skip
+
+
+def test_an_update_that_the_boot_script_of_a_card_cannot_start_is_for_another_device() -> None:
+    """The script is in no update: if it reads slots otherwise than before, `COMPATIBLE` is new."""
+    _, _, reads = (INIT.parent / "boot.cmd").read_text().partition("# The last part of a slot")
+    commands = "".join(line for line in reads.splitlines() if not line.startswith("#"))
+    found = COMPATIBLE, START_AT, zlib.crc32(commands.encode())
+    assert found == ("gp-pta-aarch64-2", 136 << 20, 1_260_266_188)
+    settings = (INIT.parent / "root/etc/rauc/system.conf").read_text()
+    assert f"\ncompatible={COMPATIBLE}\n" in settings
 
 
 def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
