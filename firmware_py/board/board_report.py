@@ -18,7 +18,6 @@ CPU: Final = "sys/devices/system/cpu/cpu0/cpufreq"
 # Figures of Linux: the word for it, and the files of which the first that is there says it
 SOURCES: Final = (
     ("system", ("proc/version",)),
-    ("kernel's command line", ("proc/cmdline",)),
     ("slot", ("run/gp-pta/slot",)),
     ("memory", ("proc/meminfo",)),
     ("uptime and idle time, s", ("proc/uptime",)),

@@ -16,6 +16,7 @@ PI = {
     "proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4\0",
     "proc/device-tree/compatible": "raspberrypi,4-model-b\0brcm,bcm2711\0",
     "proc/device-tree/system/linux,revision": "\0\xc0\x31\x14",
+    "proc/cmdline": "smsc95xx.macaddr=B8:27:EB:34:56:78\n",
     "proc/meminfo": "MemTotal:        8000000 kB\nMemFree:  1 kB\n",
     "run/gp-pta/slot": "slot A\n",
     "run/gp-pta/power": "well so far, by class/gpio/gpio511/value\n",
@@ -62,6 +63,7 @@ def test_what_linux_says_is_told_and_what_it_does_not_say_is_named(tmp_path: Pat
     assert "issue" in whole
     assert "12345678" not in whole, "the card's own number"
     assert "e660" not in whole, "the tone generator's"
+    assert "34:56:78" not in whole, "the board's, by its network address"
 
 
 def test_a_machine_that_says_nothing_gets_a_report_too(tmp_path: Path) -> None:
