@@ -27,12 +27,12 @@ from firmware_py.platform.program import run_program
 HERE: Final = Path(__file__).parent
 REPOSITORY: Final = HERE.parents[1]
 TARGET: Final = "aarch64"
-# What makes a card: the program, and Debian's package that has it. mkimage runs dtc.
+# What makes a card: the program, and Debian's package that has it.
 TOOLS: Final = {
     "cpio": "cpio", "depmod": "kmod", "dpkg-deb": "dpkg",
-    "dtc": "device-tree-compiler", "faketime": "faketime", "mcopy": "mtools",
-    "mkfs.vfat": "dosfstools", "mkimage": "u-boot-tools",
-    "mkenvimage": "u-boot-tools", "mksquashfs": "squashfs-tools", "openssl": "openssl",
+    "faketime": "faketime", "mcopy": "mtools", "mkfs.vfat": "dosfstools",
+    "mkimage": "u-boot-tools", "mkenvimage": "u-boot-tools", "mksquashfs": "squashfs-tools",
+    "openssl": "openssl",
     EMULATOR: "qemu-user-static", "rauc": "rauc", "readelf": "binutils", "sfdisk": "fdisk",
     "veritysetup": "cryptsetup-bin", "xz": "xz-utils", "zstd": "zstd",
 }  # fmt: skip

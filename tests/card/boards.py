@@ -48,8 +48,6 @@ class Board(Protocol):
     usb_bus: str
     watchdog: str  # as the kernel names it
     little_memory: tuple[str, ...]  # QEMU's option for that of a Zero 2 W, if it can be chosen
-    has_clock: bool  # with a battery
-    u_boot_at_console: bool  # and not only its first lines
     flushes: bool  # what a card keeps back; an SD card knows no flush, and has what it has taken
 
     def prepare(self, card: Path, place: Path) -> None:
@@ -77,8 +75,6 @@ class Virt(Board):
     usb_bus = "usb.0"
     watchdog = "i6300ESB"
     little_memory = ("-m", "512")
-    has_clock = True
-    u_boot_at_console = True
     flushes = True
 
     def prepare(self, card: Path, place: Path) -> None:
@@ -124,8 +120,6 @@ class RaspberryPi3B(Board):
     usb_bus = "usb-bus.0"
     watchdog = "Broadcom BCM2835 Watchdog timer"
     little_memory = ()
-    has_clock = False
-    u_boot_at_console = False
     flushes = False
 
     def prepare(self, card: Path, place: Path) -> None:

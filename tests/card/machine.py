@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TextIO
 
+from device.die_with_parent import die_with_parent
 from tests.card.boards import Board, MachineError, Plug
 
 CARD_BYTES: Final = 1 << 30  # a power of two, which an emulated SD card has to have
@@ -51,7 +52,7 @@ class Machine:
         self.card = place / "card.img"
         # What is between the machine and the file of the card
         self.card_server: tuple[str, ...] = (
-            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={place / 'nbd'}",
+            "nbdkit", "--foreground", f"--unix={place / 'nbd'}",
             "--filter=cache", "file", str(self.card),
             "cache=writeback" if self.board.flushes else "cache=writethrough",
         )  # fmt: skip
@@ -312,7 +313,10 @@ class Machine:
     def _start(self, *command: str, name: str) -> None:
         with (self.place / f"{name}.log").open("ab") as log:
             self._processes.append(
-                subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
+                )
             )
 
     def _wait_for(self, path: Path) -> None:

@@ -23,19 +23,16 @@ def qemu(place: Path) -> Path:
     found = shutil.which(PROGRAM)
     if found and version_of(Path(found)) >= VERSION_MIN:
         return Path(found)
-    unpacked = place / "qemu" / "usr/bin" / PROGRAM
+    ending = f"_{ARCHITECTURES[platform.machine()]}.deb"
+    (package,) = (each for each in read_packages(LOCK) if each.path.endswith(ending))
+    unpacked = place / f"qemu-{package.sha256[:16]}"
     if not unpacked.exists():
-        (package,) = (
-            each
-            for each in read_packages(LOCK)
-            if each.path.endswith(f"_{ARCHITECTURES[platform.machine()]}.deb")
-        )
         (file,) = fetch([package], place / "packages").values()
-        part = place / "qemu.part"
+        part = unpacked.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         subprocess.run(["dpkg-deb", "--extract", file, part], check=True)
-        part.rename(place / "qemu")
-    return unpacked
+        part.rename(unpacked)
+    return unpacked / "usr/bin" / PROGRAM
 
 
 def version_of(program: Path) -> int:
