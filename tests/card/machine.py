@@ -312,12 +312,11 @@ class Machine:
 
     def _start(self, *command: str, name: str) -> None:
         with (self.place / f"{name}.log").open("ab") as log:
-            self._processes.append(
-                subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
-                )
-            )
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
+            )  # fmt: skip
+        self._processes.append(process)
 
     def _wait_for(self, path: Path) -> None:
         until_s = time.monotonic() + WAIT_S_MAX
