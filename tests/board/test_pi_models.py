@@ -1,11 +1,13 @@
 """Which machine it is, by what Linux says, and what that means for the operator's port."""
 
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from firmware_py.board.pi_models import machine
+from device.card.build import PI_BOARDS
+from firmware_py.board.pi_models import MODELS, machine
 from tests.linux_files import write_files
 
 PC: Final = "sys/class/dmi/id/product_name"
@@ -55,3 +57,14 @@ def test_a_machine_is_named(
     write_files(tmp_path, files)
     here = machine(tmp_path)
     assert (here.words, here.why_not_usb) == (words, why_not_usb)
+
+
+def test_a_card_has_a_device_tree_of_every_model_and_of_no_other() -> None:
+    trees = [
+        f"{chip}-rpi-{model.removeprefix('raspberrypi,').replace('model-', '')}"
+        for model in MODELS
+        for chip in ("bcm2711", "bcm2837")
+    ]
+    used = [board for tree in trees for board in PI_BOARDS if fnmatch(tree, board)]
+    assert len(used) == len(MODELS)
+    assert {*used} == {*PI_BOARDS}
