@@ -29,7 +29,7 @@ LEVEL = "sys/class/gpio/gpio511/value"
         (EXPANDER, "", False),  # of an emulated Pi: nobody tells the level
         ({**EXPANDER, LEVEL: "1\n"}, "well so far, looked at every 2 s", False),
         ({**EXPANDER, LEVEL: "0\n"}, "too low at 12.50 s after the start", True),
-        ({**EXPANDER, LEVEL: "1\n", "run/gp-pta/power": "too low at 3 s\n"}, "too low at 3 s", False),
+        ({**EXPANDER, LEVEL: "1\n", "run/gp-pta/power": "too low at 3 s"}, "too low at 3 s", False),
         ({LINES: EXPANDER[LINES], EXPORT: "", "sys/class/gpio/gpio7/value": "0\n"}, "", False),
         ({**EXPANDER, LINES: "BT_ON\0WL_ON\0PWR_LED_OFF\0", LEVEL: "0\n"}, "", False),
     ],
