@@ -19,7 +19,6 @@ from firmware_py.terms.settings import PLATEAU_MS_MIN, RISE_TIME_MS
 
 AT_HZ: Final = 1000
 LIMIT_STEP_DB: Final = 0.5  # in which the tone generator's own limit is looked for
-METER_DBFS: Final = -20.0  # of a tone for the multimeter: some 0.2 V of a DAC's 2 V
 FULL_SCALE_OFF_DB: Final = 1.0  # of the volts that were computed (own goal)
 APART_V_DB: Final = 2.0 * FULL_SCALE_OFF_DB  # of one channel and the other
 CROSSTALK_DB: Final = 70.0  # own goal
@@ -92,7 +91,8 @@ class _FullScale(Check):
         full_scale_v = {}
         remarks = []
         for ear in EARS:
-            tone = Tone(ear, AT_HZ, METER_DBFS)
+            # As loud as it may be: -20 dBFS are 2 mV in build A, and a multimeter shows tenths.
+            tone = Tone(ear, AT_HZ, bench.setup.loud_dbfs)
             volts, level_dbfs = bench.answer(tone, f"at the {ear} earphone, V or mV", volts_of)
             full_scale_v[ear] = round(volts * 10.0 ** (-level_dbfs / 20.0), 4)
             low_v, high_v = checked.FULL_SCALE_LIMITS_V
@@ -213,7 +213,7 @@ class _Linearity(Check):
             if worst_db > LINEAR_DB:
                 remarks.append(f"{ear} {worst_db:.1f} dB off")
             if lowest_dbfs >= DBFS_LIMITS[0] + STEP_DB:
-                remarks.append(f"{ear} to {lowest_dbfs:g} dBFS")
+                remarks.append(f"{ear} to {lowest_dbfs:.0f} dBFS")
             figures |= {f"{ear}_worst_db": worst_db, f"{ear}_lowest_dbfs": lowest_dbfs}
         return _remarked(figures, remarks)
 
@@ -271,7 +271,7 @@ def _check_step(told_db: float, read_db: float, first: bool) -> None:
 
 class _RiseAndFall(Check):
     def figures(self, bench: Bench) -> dict[str, Any]:
-        tone = Tone(LEFT, AT_HZ, METER_DBFS, pulsed=True)
+        tone = Tone(LEFT, AT_HZ, bench.setup.loud_dbfs, pulsed=True)
         asked = {
             "rise": "rise, a tenth to nine tenths",
             "fall": "fall, nine tenths to a tenth",

@@ -49,6 +49,7 @@ class Readings:
         default_factory=lambda: {each: {} for each in AT_HZ}
     )
     vibrator: str = ""  # whose RETFL; "": bone is not measured
+    build: str = ""  # whose volts the checks were held against; "": of none
     checks: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name, as in the file
 
     @property
@@ -81,6 +82,7 @@ class Readings:
             "texts": self.texts,
             "points": points,
             "vibrator": self.vibrator,
+            "build": self.build,
             "checks": self.checks,
         }
         write_text(path, json.dumps(content, indent=1) + "\n")
@@ -98,7 +100,8 @@ class Readings:
             checks = {str(name): dict(made) for name, made in content.get("checks", {}).items()}
             for name, made in checks.items():
                 check_outcome(name, made)
-            return cls(str(content["transducer"]), texts, points, vibrator, checks)
+            build = str(content.get("build", ""))
+            return cls(str(content["transducer"]), texts, points, vibrator, build, checks)
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror}") from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
