@@ -17,7 +17,7 @@ from device.calibration.retspl import (
     UnknownTransducerError,
     reference_levels,
 )
-from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT
+from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -167,8 +167,10 @@ def calibrate(
         return 1
     content = _content(arguments, readings, reference, forces, today)
     write_text(arguments.out, as_toml(content), for_all=True)
+    if lacking := [name for name, made in content[TABLE].items() if NOT_MEASURED in made]:
+        say(f"not measured: {', '.join(lacking)}")
     if arguments.no_coupler:
-        say(f"{arguments.out}: checked, without levels: tests are UNCALIBRATED, and say why")
+        say(f"{arguments.out}: without levels: tests are UNCALIBRATED, and say why")
         say(f"{place} stays: with a coupler the same command goes on, without --no-coupler")
         return 0
     place.unlink(missing_ok=True)

@@ -74,8 +74,9 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
         bench.world.board.server.limits_dbfs = (FIRST, FIRST)
         technician = Technician(bench, meters=OfBuildB())
         assert run(output, technician, *BUILD_B, "--no-coupler") == 0
-        assert technician.said[-2:] == [
-            f"{output}: checked, without levels: tests are UNCALIBRATED, and say why",
+        assert technician.said[-3:] == [
+            "not measured: distortion, levels, vibrator",
+            f"{output}: without levels: tests are UNCALIBRATED, and say why",
             f"{kept_beside(output)} stays: with a coupler the same command goes on, without "
             "--no-coupler",
         ]
@@ -84,7 +85,8 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
             assert checks[name] == {"not_measured": "no coupler"}
         assert "left_v" in checks["full-scale"]
         why = (
-            f"levels are nominal ({output}: checks alone: the levels were not measured, no coupler)"
+            f"levels are nominal ({output}: checks alone: the levels were not measured, no "
+            "coupler; not measured either: distortion)"
         )
         assert load_calibration(output).judge(TODAY).headline == f"UNCALIBRATED: {why}"
 
