@@ -326,7 +326,8 @@ CHECKS: Final = (
     _Crosstalk(
         checked.CROSSTALK,
         "crosstalk",
-        "Leave both earphones connected. Read the volts of the one that sounds, and of the other.",
+        "Leave both earphones connected. Read the volts of the one that sounds, and of the other; "
+        "where a multimeter shows too little, behind an amplifier (x100), divided by its gain.",
         f"{CROSSTALK_DB:g} dB; what masking counts with is needed",
         f"{OWN}; ISO 8253-1",
     ),
