@@ -14,7 +14,8 @@ from firmware_py.calibration.checked import (
     VIBRATOR,
     check_outcome,
 )
-from firmware_py.calibration.file import OF_BONE
+from firmware_py.calibration.fields import number
+from firmware_py.calibration.file import OF_BONE, SENSITIVITY_LIMITS_DB_SPL
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.terms.calibration_states import CHECKS
 from firmware_py.terms.route import BY_AIR, LEFT, RIGHT
@@ -109,7 +110,13 @@ class Readings:
 
 
 def _points(found: Mapping[str, Any], at_hz: tuple[int, ...]) -> dict[int, Point]:
-    points = {int(f): Point(float(level), float(most)) for f, (level, most) in found.items()}
+    points = {
+        int(f): Point(
+            number(f"full scale at {f} Hz", level, SENSITIVITY_LIMITS_DB_SPL, "dB"),
+            number(f"the highest level at {f} Hz", most, (0.0, level), "dB"),
+        )
+        for f, (level, most) in found.items()
+    }
     if (*points,) != at_hz[: len(points)]:
         raise ValueError(f"they are at {[*points]} Hz")
     return points
