@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from device.calibration.check_bench import Bench, Check, Tone, decibels_of, number_of, volts_of
-from device.calibration.readings import LINEAR_DB, ImplausibleError
+from device.calibration.readings import LINEAR_DB, ImplausibleError, MissedError
 from firmware_py.calibration import checked
 from firmware_py.calibration.checked import REMARK
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -194,7 +194,7 @@ class _Distortion(Check):
         if not 0.0 <= percent <= 100.0:
             raise ImplausibleError(f"{percent:g} %; a reading is from 0 to 100 %")
         if percent > self.most_percent:
-            raise ImplausibleError(
+            raise MissedError(
                 f"{percent:g} %; allowed is up to {self.most_percent:g} % ({IEC}): softer plays "
                 f"{SOFTER_DB:g} dB less, which is then the device's highest level"
             )
@@ -287,7 +287,7 @@ def _ms(name: str, words: str) -> float:
     ms = number_of(words, {"ms": 1.0}, "ms")
     low_ms, high_ms = checked.FIGURES[checked.RISE_AND_FALL][f"{name}_ms"]
     if not low_ms <= ms <= high_ms:
-        raise ImplausibleError(
+        raise MissedError(
             f"the {name} is {ms:g} ms; allowed is {low_ms:g} to {high_ms:g} ms ({IEC})"
         )
     return ms

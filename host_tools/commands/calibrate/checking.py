@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from device.calibration.before_wearing import AT_HZ
 from device.calibration.check_bench import Check, Setup, Tone
-from device.calibration.readings import ImplausibleError
+from device.calibration.readings import ImplausibleError, MissedError
 from firmware_py.calibration.checked import NOT_MEASURED, REMARK, UNITS
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -105,6 +105,7 @@ class Checking:
                 if words:
                     return read(words.lower()), level_dbfs
             except ImplausibleError as error:
+                self.refused |= isinstance(error, MissedError)
                 self.say(f"cannot be right: {error}; again")
 
     def _words(self, question: str) -> str:

@@ -89,14 +89,27 @@ def test_quit_is_neither_a_reason_nor_a_name(device: Devices, tmp_path: Path) ->
 
 
 def test_what_was_refused_and_then_skipped_says_so(device: Devices, tmp_path: Path) -> None:
+    """A slip of the finger is no refusal."""
     output = tmp_path / "c.toml"
     with device(tmp_path / "data") as bench:
         bench.world.board.server.limits_dbfs = (0.0, 0.0)
-        answers = {BEGIN: ["", f"skip {'x' * 80}", "quit"], WHY: ["no other board"]}
-        technician = Technician(bench, answers, OfBuildB())
-        assert run(output, technician, *BUILD_B) == 1
-    made = Readings.load(kept_beside(output)).checks["output-limit"]
-    assert made == {"not_measured": "refused; no other board"}
+        answers = {
+            BEGIN: ["", f"skip {'x' * 80}", *["skip no time"] * 4, "", "", "", "quit"],
+            WHY: ["no other board"],
+            "% of distortion": ["2,6", "skip no coupler"],
+            "dB or volts": ["abc", "skip no meter"],
+            "dBFS, rise": ["19", "skip no other"],
+            "put the left": ["quit"],
+        }
+        assert run(output, Technician(bench, answers, OfBuildB()), *BUILD_B) == 1
+    made = Readings.load(kept_beside(output)).checks
+    assert {name: told["not_measured"] for name, told in made.items()} == {
+        "output-limit": "refused; no other board",
+        **dict.fromkeys(("channel-order", "full-scale", "crosstalk", "noise"), "no time"),
+        "distortion": "refused; no coupler",
+        "linearity": "no meter",
+        "rise-and-fall": "refused; no other",
+    }
 
 
 def test_a_box_that_was_rebuilt_between_is_found_out(
