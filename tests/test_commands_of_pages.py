@@ -48,8 +48,8 @@ PARSED: Final = {
 # Programs that are not ours; a page may name no other without being looked at here.
 OTHERS: Final = {
     "apt", "cd", "chgrp", "chmod", "curl", "dask", "git", "gp-pta-check", "install", "install.sh",
-    "journalctl", "pip", "pipx", "printf", "reboot", "scp", "sha256sum", "ssh", "sudoedit",
-    "systemctl", "tar",
+    "journalctl", "pip", "pipx", "printf", "reboot", "scp", "sha256sum", "socat", "ssh",
+    "sudoedit", "systemctl", "tar",
 }  # fmt: skip
 OURS: Final = ("gp-pta", "gp-pta-device", "make", "python")
 SPAN: Final = re.compile(r"`((?:\S*/)?(?:gp-pta(?:-device)?|make|python -m|pip)(?: [^`\n]+))`")

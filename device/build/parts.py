@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from device.calibration.retspl import reference_levels
+from device.calibration.retspl import TABLES, reference_levels
 
 REFERENCE_HZ: Final = 1000  # where an earphone's sensitivity and impedance are stated
 
@@ -159,6 +159,12 @@ def amplifier_and_gain(words: str) -> tuple[Amplifier | None, float]:
     return part("gain", name, AMPLIFIERS, GAIN_WORDS) if name else ANY_AMPLIFIER, gain_db
 
 
+def whose_retspl(transducer: str) -> str:
+    """Return the name that the tables of RETSPL have for one of `EARPHONES`; another as it is."""
+    known = {plain(name): each.transducer for name, each in EARPHONES.items()}
+    return known.get(plain(transducer), transducer)
+
+
 def earphones_called(transducer: str) -> list[Earphone]:
     """Return the earphones of a name: one, or each that a transducer of the RETSPL may be.
 
@@ -167,6 +173,6 @@ def earphones_called(transducer: str) -> list[Earphone]:
     for known, found in EARPHONES.items():
         if plain(known) == plain(transducer):
             return [found]
-    family = transducer.lower().partition("-")[0]
-    several = [each for each in EARPHONES.values() if plain(each.transducer) == plain(family)]
+    family = transducer.lower().partition("-")[0] if transducer.lower() in TABLES else ""
+    several = [each for each in EARPHONES.values() if each.transducer == family]
     return several or [part("transducer", transducer, EARPHONES)]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from device.calibration.check_bench import Bench, Check, Tone, decibels_of, number_of, volts_of
-from device.calibration.readings import LINEAR_DB, ImplausibleError
+from device.calibration.readings import LINEAR_DB, ImplausibleError, MissedError
 from firmware_py.calibration import checked
 from firmware_py.calibration.checked import REMARK
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -19,7 +19,6 @@ from firmware_py.terms.settings import PLATEAU_MS_MIN, RISE_TIME_MS
 
 AT_HZ: Final = 1000
 LIMIT_STEP_DB: Final = 0.5  # in which the tone generator's own limit is looked for
-METER_DBFS: Final = -20.0  # of a tone for the multimeter: some 0.2 V of a DAC's 2 V
 FULL_SCALE_OFF_DB: Final = 1.0  # of the volts that were computed (own goal)
 APART_V_DB: Final = 2.0 * FULL_SCALE_OFF_DB  # of one channel and the other
 CROSSTALK_DB: Final = 70.0  # own goal
@@ -92,7 +91,8 @@ class _FullScale(Check):
         full_scale_v = {}
         remarks = []
         for ear in EARS:
-            tone = Tone(ear, AT_HZ, METER_DBFS)
+            # As loud as it may be: -20 dBFS are 2 mV in build A, and a multimeter shows tenths.
+            tone = Tone(ear, AT_HZ, bench.setup.loud_dbfs)
             volts, level_dbfs = bench.answer(tone, f"at the {ear} earphone, V or mV", volts_of)
             full_scale_v[ear] = round(volts * 10.0 ** (-level_dbfs / 20.0), 4)
             low_v, high_v = checked.FULL_SCALE_LIMITS_V
@@ -194,7 +194,7 @@ class _Distortion(Check):
         if not 0.0 <= percent <= 100.0:
             raise ImplausibleError(f"{percent:g} %; a reading is from 0 to 100 %")
         if percent > self.most_percent:
-            raise ImplausibleError(
+            raise MissedError(
                 f"{percent:g} %; allowed is up to {self.most_percent:g} % ({IEC}): softer plays "
                 f"{SOFTER_DB:g} dB less, which is then the device's highest level"
             )
@@ -213,7 +213,7 @@ class _Linearity(Check):
             if worst_db > LINEAR_DB:
                 remarks.append(f"{ear} {worst_db:.1f} dB off")
             if lowest_dbfs >= DBFS_LIMITS[0] + STEP_DB:
-                remarks.append(f"{ear} to {lowest_dbfs:g} dBFS")
+                remarks.append(f"{ear} to {lowest_dbfs:.0f} dBFS")
             figures |= {f"{ear}_worst_db": worst_db, f"{ear}_lowest_dbfs": lowest_dbfs}
         return _remarked(figures, remarks)
 
@@ -271,7 +271,7 @@ def _check_step(told_db: float, read_db: float, first: bool) -> None:
 
 class _RiseAndFall(Check):
     def figures(self, bench: Bench) -> dict[str, Any]:
-        tone = Tone(LEFT, AT_HZ, METER_DBFS, pulsed=True)
+        tone = Tone(LEFT, AT_HZ, bench.setup.loud_dbfs, pulsed=True)
         asked = {
             "rise": "rise, a tenth to nine tenths",
             "fall": "fall, nine tenths to a tenth",
@@ -287,7 +287,7 @@ def _ms(name: str, words: str) -> float:
     ms = number_of(words, {"ms": 1.0}, "ms")
     low_ms, high_ms = checked.FIGURES[checked.RISE_AND_FALL][f"{name}_ms"]
     if not low_ms <= ms <= high_ms:
-        raise ImplausibleError(
+        raise MissedError(
             f"the {name} is {ms:g} ms; allowed is {low_ms:g} to {high_ms:g} ms ({IEC})"
         )
     return ms
@@ -326,7 +326,8 @@ CHECKS: Final = (
     _Crosstalk(
         checked.CROSSTALK,
         "crosstalk",
-        "Leave both earphones connected. Read the volts of the one that sounds, and of the other.",
+        "Leave both earphones connected. Read the volts of the one that sounds, and of the other; "
+        "where a multimeter shows too little, behind an amplifier (x100), divided by its gain.",
         f"{CROSSTALK_DB:g} dB; what masking counts with is needed",
         f"{OWN}; ISO 8253-1",
     ),

@@ -72,7 +72,8 @@ class Check:
 
 def number_of(words: str, units: dict[str, float], usual: str = "") -> float:
     """Read a number with one of these units; one without is of the usual, if there is one."""
-    text = words.replace(",", ".").replace(" ", "").lower().replace("\u00b5", "u")
+    text = words.replace(",", ".").replace(" ", "").lower()
+    text = text.replace("\u00b5", "u").replace("\u03bc", "u")  # micro, and the Greek letter
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz%")
     unit = text[len(digits) :] or usual
     try:

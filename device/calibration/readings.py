@@ -42,6 +42,10 @@ class ImplausibleError(ValueError):
     """A reading that cannot be right, and what to look at."""
 
 
+class MissedError(ImplausibleError):
+    """One that can be right, and misses what is needed."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """What the meter showed for a tone at `level_dbfs`; of bone in dB re 1 uN."""

@@ -102,7 +102,8 @@ def check_outcome(name: str, found: dict[str, Any]) -> None:
 
 
 def refuse_without_levels(content: dict[str, Any]) -> None:
-    """Refuse what has checks and no levels by a `NoLevelsError`, with the reason in it."""
-    checks_from(content, levels=False, bone=False)
+    """Refuse what has checks and no levels by a `NoLevelsError`, with what was not measured."""
+    found = checks_from(content, levels=False, bone=False)
     why = content[TABLE][LEVELS][NOT_MEASURED]
-    raise NoLevelsError(f"checks alone: the levels were not measured, {why}")
+    also = f"; not measured either: {', '.join(found.lacking)}" if found.lacking else ""
+    raise NoLevelsError(f"checks alone: the levels were not measured, {why}{also}")

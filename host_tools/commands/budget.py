@@ -100,7 +100,7 @@ def _tell_first_limits(arguments: argparse.Namespace) -> None:
             f"--transducer is missing, and --{given[0].replace('_', '-')} is given; allowed are "
             f"{', '.join(EARPHONES)}"
         )
-    builds = [arguments.build] if arguments.build else BUILDS
+    builds = BUILDS if arguments.build is None else [arguments.build]
     table = {b.upper(): {name: first_limit_dbfs(b, name) for name in EARPHONES} for b in builds}
     if arguments.json:
         return say(json.dumps({"first_limit_dbfs": table}))
@@ -113,7 +113,7 @@ def _tell_first_limits(arguments: argparse.Namespace) -> None:
 
 def _build(arguments: argparse.Namespace, earphone: Earphone) -> Build:
     """Return the parts that are given, the others as the worked build or a usual box has them."""
-    begun = worked_build(arguments.build, earphone) if arguments.build else None
+    begun = None if arguments.build is None else worked_build(arguments.build, earphone)
     attenuator_ohm = arguments.attenuator
     if attenuator_ohm is None:
         if begun is None:
@@ -123,7 +123,7 @@ def _build(arguments: argparse.Namespace, earphone: Earphone) -> Build:
     if arguments.gain is not None:
         amplifier, gain_db = amplifier_and_gain(arguments.gain)
     build = Build(
-        dac=part("--dac", arguments.dac or "pcm5102a", DACS),
+        dac=part("--dac", "pcm5102a" if arguments.dac is None else arguments.dac, DACS),
         dac_resistor_ohm=_within("--dac-resistor", arguments.dac_resistor or 0.0, 0.0, OHM_MAX),
         amplifier=amplifier, gain_db=gain_db,
         supply_v=SUPPLY_V if arguments.supply is None else arguments.supply,

@@ -10,10 +10,13 @@ from tests.host.refusals import Named, refusals
 REFUSED: Final = """\
 budget
     --build C => build is 'C'; allowed are A, B
+    --build= => build is ''; allowed are A, B
     --build A --dac pcm5102a => --transducer is missing, and --dac is given; allowed are tdh39
     --transducer tdh => --transducer is 'tdh'; allowed are tdh39, er3a-10, er3a-50, hda280
     --transducer tdh39 => --attenuator OHM is missing, and so is --build; one of them is wanted
 budget --transducer tdh39 --attenuator 120
+    --build= => build is ''; allowed are A, B
+    --dac= => --dac is ''; allowed are pcm5100a
     --dac uda1334 => --dac is 'uda1334'; allowed are pcm5100a, pcm5101a, pcm5102a
     --gain lm386 => gain is 'lm386'; allowed are none, opa1622, opa1688, tpa6120a2, with a gain
     --gain 90 => gain is 90 dB; allowed is -40 to 40 dB
@@ -32,8 +35,10 @@ A and tdh39 are -3.5 dBFS at most
 calibrate /dev/none -o c.toml
     --loud 1 => --loud is 1 dBFS; allowed is -70 to -32 dBFS (the first limit of a build that is not
     --limit 0 --soft -30 --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
-    --soft -9 => --soft is -9 dBFS; allowed is -120 to -10 dBFS
-    --limit 1 => --limit is 1 dBFS; allowed is -120 to 0 dBFS, full scale: no build is louder
+    --limit 0 --soft -9 => --soft is -9 dBFS; allowed is -120 to -10 dBFS
+    --build B --soft -30 => --soft is -30 dBFS; allowed is -120 to -31 dBFS, 10 dB below the first
+    --limit 1 => --limit is 1 dBFS; allowed is -70 to 0 dBFS, full scale: no build is louder
+    --limit -72.5 => --limit is -72.5 dBFS; allowed is -70 to 0 dBFS
     --build C => --build: build is 'C'; allowed are A, B; --limit says one without a build
     --build B --transducer hda200 => --build: transducer is 'hda200'; allowed are tdh39, er3a-10
     --vibrator b71 --no-coupler => --vibrator needs a coupler: leave it out, or --no-coupler

@@ -23,3 +23,9 @@ def answer_of(ask: Ask, question: str) -> str:
     if words == "quit":
         raise QuitError
     return words
+
+
+def wait_for_return(ask: Ask, say: Say, question: str) -> None:
+    """Go on when return is typed alone: a word is no consent to a tone."""
+    while words := answer_of(ask, question):
+        say(f"{words!r}; allowed are return and quit")

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from device.calibration.before_wearing import AT_HZ
 from device.calibration.check_bench import Check, Setup, Tone
-from device.calibration.readings import ImplausibleError
+from device.calibration.readings import ImplausibleError, MissedError
 from firmware_py.calibration.checked import NOT_MEASURED, REMARK, UNITS
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -21,6 +21,7 @@ HOW: Final = (
 )
 
 BEGIN: Final = "return, or skip and why: "
+REFUSED: Final = "refused; "  # in front of why a check was given up
 WHY: Final = "why is it not measured: "
 
 T = TypeVar("T")
@@ -40,6 +41,7 @@ class Checking:
     setup: Setup
     kept: dict[str, dict[str, Any]]  # by name of the check, as the file will have it
     keep: Callable[[], None]  # called after every check
+    refused: bool = False  # the check that is under way, once
 
     def go_through(self, checks: Iterable[Check], *, coupler: bool) -> None:
         """Make every check that was not made yet; without a coupler, those that need none."""
@@ -57,13 +59,16 @@ class Checking:
             self._note_levels(check)
 
     def _outcome_of(self, check: Check) -> dict[str, Any]:
+        self.refused = False
         try:
             while True:
-                self._words(BEGIN)
+                while words := self._words(BEGIN):
+                    self.say(f"{words!r}; allowed are return, skip and why, and quit")
                 self.sounds.instrument.nobody_listens()
                 try:
                     return check.figures(self)
                 except ImplausibleError as error:
+                    self.refused = True
                     self.say(f"refused: {error}; then again")
         except SkipError as why:
             return {NOT_MEASURED: str(why)}
@@ -100,26 +105,33 @@ class Checking:
                 if words:
                     return read(words.lower()), level_dbfs
             except ImplausibleError as error:
+                self.refused |= isinstance(error, MissedError)
                 self.say(f"cannot be right: {error}; again")
 
     def _words(self, question: str) -> str:
         """Return what is answered; `SkipError` with a reason, or `QuitError`, if it is that."""
+        words = self._asked(question)
+        first, *rest = words.split(maxsplit=1) or [""]
+        why = "".join(rest)
+        while first.lower() == SKIP:
+            why = why or self._asked(WHY)
+            told = f"{REFUSED}{why}" if self.refused else why
+            try:
+                check_text("the reason", told if why else why)
+            except CalibrationError as error:
+                self.say(str(error))
+                why = ""
+            else:
+                raise SkipError(told)
+        return words
+
+    def _asked(self, question: str) -> str:
         try:
             words = self.ask(question).strip()
-            first, _, why = words.partition(" ")
-            if first.lower() == "quit":
-                raise QuitError
-            while first.lower() == SKIP:
-                why = why.strip() or self.ask(WHY).strip()
-                try:
-                    check_text("the reason", why)
-                except CalibrationError as error:
-                    self.say(str(error))
-                    why = ""
-                else:
-                    raise SkipError(why)
         except EOFError:
             raise QuitError from None
+        if words.lower().split()[:1] == ["quit"]:
+            raise QuitError
         return words
 
 

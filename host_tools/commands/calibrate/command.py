@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from device.build.parts import plain, whose_retspl
 from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
 from device.calibration.readings import as_toml, calibration_of, without_levels
 from device.calibration.retfl import ReferenceForces, reference_forces
@@ -16,6 +17,7 @@ from device.calibration.retspl import (
     UnknownTransducerError,
     reference_levels,
 )
+from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
@@ -55,6 +57,7 @@ TEXTS: Final = {
     "serial_left": "serial number of the left earphone",
     "serial_right": "serial number of the right earphone",
 }
+OF_METER: Final = ("meter", "meter_serial")
 OF_EARPHONES: Final = ("serial_left", "serial_right")
 OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
@@ -67,7 +70,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--transducer",
         default="tdh39",
         metavar="NAME",
-        help=f"whose RETSPL: {', '.join(sorted(TABLES))} (default: tdh39)",
+        help=f"whose RETSPL: {', '.join(sorted(TABLES))}; or an earphone of --build, such as "
+        "er3a-10 (default: tdh39)",
     )
     p.add_argument(
         "--vibrator",
@@ -123,13 +127,17 @@ def calibrate(
     """Measure and write; the technician is handed in."""
     url = _check(arguments)
     try:
-        reference = reference_levels(arguments.transducer)
+        reference = reference_levels(whose_retspl(arguments.transducer))
         forces = reference_forces(arguments.vibrator) if arguments.vibrator else None
     except UnknownTransducerError as error:
         raise HostError(str(error)) from None
     place = kept_beside(arguments.out)
     say("Nobody may wear the earphones until this is over.")
-    readings = Readings(reference.transducer, vibrator=forces.vibrator if forces else "")
+    readings = Readings(
+        reference.transducer,
+        vibrator=forces.vibrator if forces else "",
+        build=_build_words(arguments),
+    )
     try:
         if place.exists() or arguments.resume:
             readings = _begin_readings(arguments, place, ask, say, readings)
@@ -159,14 +167,21 @@ def calibrate(
         return 1
     content = _content(arguments, readings, reference, forces, today)
     write_text(arguments.out, as_toml(content), for_all=True)
+    if lacking := [name for name, made in content[TABLE].items() if NOT_MEASURED in made]:
+        say(f"not measured: {', '.join(lacking)}")
     if arguments.no_coupler:
-        say(f"{arguments.out}: checked, without levels: tests are UNCALIBRATED, and say why")
+        say(f"{arguments.out}: without levels: tests are UNCALIBRATED, and say why")
         say(f"{place} stays: with a coupler the same command goes on, without --no-coupler")
         return 0
     place.unlink(missing_ok=True)
     about = content["calibration"]
     say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")
     return 0
+
+
+def _build_words(arguments: argparse.Namespace) -> str:
+    build = arguments.build
+    return f"{build.upper()}, {plain(arguments.transducer)}" if build else ""
 
 
 def _begin_readings(
@@ -180,9 +195,16 @@ def _begin_readings(
         words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")
     if words == "new":
         return fresh
+    if not arguments.no_coupler and not any(readings.points.values()):
+        for name in OF_METER:  # the one of the levels is another than the multimeter of the checks
+            readings.texts.pop(name, None)
     if why := next(_other_things(readings, fresh, arguments), ""):
         raise HostError(f"{place}: {why}")
     readings.vibrator = fresh.vibrator
+    readings.build = fresh.build
+    # It is found anew before another tone: the limit of now may be another one.
+    if NOT_MEASURED not in readings.checks.get(OUTPUT_LIMIT, {}):
+        readings.checks.pop(OUTPUT_LIMIT, None)
     return readings
 
 
@@ -191,6 +213,8 @@ def _other_things(kept: Readings, fresh: Readings, arguments: argparse.Namespace
     told = [("transducer", "transducer", kept.transducer, fresh.transducer)]
     if kept.vibrator:
         told.append(("vibrator", "vibrator", kept.vibrator, fresh.vibrator))
+    if kept.checks:
+        told.append(("build", "build", kept.build, fresh.build))
     for name, what in (TEXTS | OF_VIBRATOR).items():
         if name in kept.texts and getattr(arguments, name) is not None:
             told.append((what, name, kept.texts[name], getattr(arguments, name)))
@@ -264,15 +288,15 @@ def _check(arguments: argparse.Namespace) -> str:
         raise HostError("one console is needed: PORT, or --console URL")
     if not 0 < arguments.due_days <= DUE_DAYS_MAX:
         raise HostError(f"--due-days is {arguments.due_days}; allowed is 1 to {DUE_DAYS_MAX}")
-    low_dbfs, high_dbfs = DBFS_LIMITS
-    if arguments.soft is not None and not low_dbfs <= arguments.soft <= high_dbfs - APART_MIN_DB:
-        raise HostError(
-            f"--soft is {arguments.soft:g} dBFS; allowed is {low_dbfs:g} to "
-            f"{high_dbfs - APART_MIN_DB:g} dBFS"
-        )
     if arguments.no_coupler and arguments.vibrator:
         raise HostError("--vibrator needs a coupler: leave it out, or --no-coupler")
     safe_dbfs, safe_words = safe_limit(arguments)
+    low_dbfs, high_dbfs = DBFS_LIMITS[0], safe_dbfs - APART_MIN_DB
+    if arguments.soft is not None and not low_dbfs <= arguments.soft <= high_dbfs:
+        raise HostError(
+            f"--soft is {arguments.soft:g} dBFS; allowed is {low_dbfs:g} to {high_dbfs:g} dBFS, "
+            f"{APART_MIN_DB:g} dB below {safe_words}"
+        )
     loud_dbfs = arguments.loud
     if loud_dbfs is not None and (wrong := wrong_loud(loud_dbfs, arguments.soft, safe_dbfs)):
         raise HostError(f"--loud is {wrong} ({safe_words})")
@@ -283,9 +307,13 @@ def _check(arguments: argparse.Namespace) -> str:
 def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
     given: str | None = getattr(arguments, name)
     what = (TEXTS | OF_VIBRATOR)[name]
+    if arguments.no_coupler:
+        what = what.replace("sound level meter", "multimeter")
     while True:
         try:
             text = ask(f"{what}: ").strip() if given is None else given
+            if given is None and text.lower() == "quit":
+                raise QuitError
             check_text(what, text)
         except EOFError:
             raise QuitError from None

@@ -11,7 +11,7 @@ from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.file import OF_BONE
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
-from host_tools.commands.calibrate.asking import Ask, BackError, Say, answer_of
+from host_tools.commands.calibrate.asking import Ask, BackError, Say, answer_of, wait_for_return
 from host_tools.commands.calibrate.instrument import Sounds
 from host_tools.commands.calibrate.kept import AT_HZ, Readings
 
@@ -65,12 +65,18 @@ class Guide:
         """Go on only if the board's microphone, in a cushion, reads what sounds there."""
         if not self.sounds.instrument.has_microphone():
             return
-        sensitivity_db_spl = self.readings.points[LEFT][MICROPHONE_HZ].sensitivity_db_spl
-        wanted_dbfs = MICROPHONE_DB_HL + zero_db_spl - sensitivity_db_spl
+        point = self.readings.points[LEFT][MICROPHONE_HZ]
+        sensitivity_db_spl = point.sensitivity_db_spl
+        level_db_spl = min(MICROPHONE_DB_HL + zero_db_spl, point.level_max_db_spl)
+        wanted_dbfs = level_db_spl - sensitivity_db_spl
         while True:
-            if answer_of(self.ask, MICROPHONE_QUESTION) == "skip":
+            words = answer_of(self.ask, MICROPHONE_QUESTION)
+            if words == "skip":
                 self.say("the board's microphone was not checked")
                 return
+            if words:
+                self.say(f"{words!r}; allowed are return, skip and quit")
+                continue
             self.sounds.instrument.nobody_listens()
             played_db_spl = sensitivity_db_spl + self._sound(LEFT, MICROPHONE_HZ, wanted_dbfs)
             heard_db_spl = self.sounds.instrument.heard_db_spl(MICROPHONE_HZ)
@@ -85,9 +91,10 @@ class Guide:
     ) -> None:
         calibrated_hz = AT_HZ[route]
         number = len(self.readings.points[route])
+        self._lower_to_the_limit(route)
         if number == len(calibrated_hz):
             return
-        answer_of(self.ask, instruction)
+        wait_for_return(self.ask, self.say, instruction)
         self.sounds.instrument.nobody_listens()
         while number < len(calibrated_hz):
             try:
@@ -97,6 +104,16 @@ class Guide:
             else:
                 number += 1
                 self.keep()
+
+    def _lower_to_the_limit(self, route: str) -> None:
+        """Let no reading of before allow more than what may be played now."""
+        most_dbfs = min(self.loud_dbfs, self.sounds.limits_dbfs.get(route, self.loud_dbfs))
+        points = self.readings.points[route]
+        for frequency_hz, point in points.items():
+            most_db = round(point.sensitivity_db_spl + most_dbfs, 2)
+            points[frequency_hz] = Point(
+                point.sensitivity_db_spl, min(point.level_max_db_spl, most_db)
+            )
 
     def _measure_one(self, route: str, number: int, reference_db: Mapping[int, float]) -> None:
         calibrated_hz = AT_HZ[route]

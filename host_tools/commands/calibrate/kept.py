@@ -14,7 +14,8 @@ from firmware_py.calibration.checked import (
     VIBRATOR,
     check_outcome,
 )
-from firmware_py.calibration.file import OF_BONE
+from firmware_py.calibration.fields import number
+from firmware_py.calibration.file import OF_BONE, SENSITIVITY_LIMITS_DB_SPL
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.terms.calibration_states import CHECKS
 from firmware_py.terms.route import BY_AIR, LEFT, RIGHT
@@ -49,6 +50,7 @@ class Readings:
         default_factory=lambda: {each: {} for each in AT_HZ}
     )
     vibrator: str = ""  # whose RETFL; "": bone is not measured
+    build: str = ""  # whose volts the checks were held against; "": of none
     checks: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name, as in the file
 
     @property
@@ -81,6 +83,7 @@ class Readings:
             "texts": self.texts,
             "points": points,
             "vibrator": self.vibrator,
+            "build": self.build,
             "checks": self.checks,
         }
         write_text(path, json.dumps(content, indent=1) + "\n")
@@ -98,7 +101,8 @@ class Readings:
             checks = {str(name): dict(made) for name, made in content.get("checks", {}).items()}
             for name, made in checks.items():
                 check_outcome(name, made)
-            return cls(str(content["transducer"]), texts, points, vibrator, checks)
+            build = str(content.get("build", ""))
+            return cls(str(content["transducer"]), texts, points, vibrator, build, checks)
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror}") from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -106,7 +110,13 @@ class Readings:
 
 
 def _points(found: Mapping[str, Any], at_hz: tuple[int, ...]) -> dict[int, Point]:
-    points = {int(f): Point(float(level), float(most)) for f, (level, most) in found.items()}
+    points = {
+        int(f): Point(
+            number(f"full scale at {f} Hz", level, SENSITIVITY_LIMITS_DB_SPL, "dB"),
+            number(f"the highest level at {f} Hz", most, (0.0, level), "dB"),
+        )
+        for f, (level, most) in found.items()
+    }
     if (*points,) != at_hz[: len(points)]:
         raise ValueError(f"they are at {[*points]} Hz")
     return points

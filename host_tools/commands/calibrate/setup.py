@@ -24,9 +24,9 @@ def safe_limit(arguments: argparse.Namespace) -> tuple[float, str]:
     """Return the output limit that the tone generator is to have, and whose it is."""
     build, stated_dbfs = arguments.build, arguments.limit
     if stated_dbfs is not None:
-        if not DBFS_LIMITS[0] <= stated_dbfs <= DBFS_LIMITS[1]:
+        if not LOUD_MIN_DBFS <= stated_dbfs <= DBFS_LIMITS[1]:
             raise HostError(
-                f"--limit is {stated_dbfs:g} dBFS; allowed is {DBFS_LIMITS[0]:g} to "
+                f"--limit is {stated_dbfs:g} dBFS; allowed is {LOUD_MIN_DBFS:g} to "
                 f"{DBFS_LIMITS[1]:g} dBFS, full scale: no build is louder"
             )
         return stated_dbfs, "--limit"

@@ -165,8 +165,10 @@ def test_the_first_limit_of_a_name() -> None:
     assert first_limit_dbfs("a", "TDH-39") == first_limit_dbfs("A", "tdh39")
     of_impedances = [first_limit_dbfs("A", name) for name in ("er3a-10", "er3a-50")]
     assert first_limit_dbfs("A", "er3a") == first_limit_dbfs("A", "er3a-711") == min(of_impedances)
-    with pytest.raises(PartError, match="transducer is 'dd45'; allowed are tdh39, er3a-10"):
-        first_limit_dbfs("A", "dd45")
+    for unknown in ("dd45", "er3a-30", "tdh39-p", ""):
+        wanted = f"transducer is '{unknown}'; allowed are tdh39, er3a-10"
+        with pytest.raises(PartError, match=wanted):
+            first_limit_dbfs("A", unknown)
     with pytest.raises(PartError, match="build is 'C'; allowed are A, B"):
         first_limit_dbfs("C", "tdh39")
     soft = replace(worked_build("A", EARPHONES["tdh39"]), attenuator_ohm=100_000.0)

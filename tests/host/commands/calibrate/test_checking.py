@@ -68,14 +68,15 @@ def test_a_whole_session_measures_what_is_true_of_the_device(
 def test_without_a_coupler_there_are_checks_and_a_test_says_why(
     device: Devices, tmp_path: Path
 ) -> None:
-    """With a coupler the same command goes on, and asks for none of them again."""
+    """With a coupler the same command goes on: only the limit is found anew, and the meter told."""
     output = tmp_path / "c.toml"
     with device(tmp_path / "data") as bench:
         bench.world.board.server.limits_dbfs = (FIRST, FIRST)
         technician = Technician(bench, meters=OfBuildB())
         assert run(output, technician, *BUILD_B, "--no-coupler") == 0
-        assert technician.said[-2:] == [
-            f"{output}: checked, without levels: tests are UNCALIBRATED, and say why",
+        assert technician.said[-3:] == [
+            "not measured: distortion, levels, vibrator",
+            f"{output}: without levels: tests are UNCALIBRATED, and say why",
             f"{kept_beside(output)} stays: with a coupler the same command goes on, without "
             "--no-coupler",
         ]
@@ -84,14 +85,15 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
             assert checks[name] == {"not_measured": "no coupler"}
         assert "left_v" in checks["full-scale"]
         why = (
-            f"levels are nominal ({output}: checks alone: the levels were not measured, no coupler)"
+            f"levels are nominal ({output}: checks alone: the levels were not measured, no "
+            "coupler; not measured either: distortion)"
         )
         assert load_calibration(output).judge(TODAY).headline == f"UNCALIBRATED: {why}"
 
         again = Technician(bench, meters=OfBuildB())
         assert run(output, again, *BUILD_B, "--force", "--resume") == 0
     assert f"{kept_beside(output)}: 7 checks, and 0 of 22 readings, kept from before" in again.said
-    assert again.asked.count(BEGIN) == 1, "of the distortion"
+    assert again.asked.count(BEGIN) == 2, "of the output limit, and the distortion"
     made = read_calibration(output)
     assert made.checks is not None
     assert made.checks.lacking == ()
@@ -167,6 +169,8 @@ def test_a_meter_that_clips_is_named_and_what_to_do(device: Devices, tmp_path: P
 def test_a_build_that_nobody_knows_is_taken_for_the_loudest() -> None:
     command = ["calibrate", "/dev/none", "-o", "c.toml"]
     for options, safe_dbfs in (
-        ([], -32.0), (["--build", "b"], FIRST), (["--build", "B", "--limit", "-5"], -5.0)
+        ([], -32.0), (["--build", "b"], FIRST), (["--build", "B", "--limit", "-5"], -5.0),
+        (["--build", "A", "--transducer", "er3a"], -12.0),
+        (["--build", "A", "--transducer", "ER3A-10"], -4.5),
     ):  # fmt: skip
         assert safe_limit(parser().parse_args([*command, *options]))[0] == safe_dbfs

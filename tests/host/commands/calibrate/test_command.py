@@ -278,6 +278,8 @@ def test_readings_of_another_tone_generator_are_not_gone_on_with(
         (lambda _: "[" * 200_000, "these are no readings: maximum recursion depth exceeded"),
         (lambda text: text.replace('"format": 1', '"format": 9'), "format is 9; allowed is 1"),
         (lambda text: text.replace('"250"', '"300"'), r"they are at [125, 300] Hz"),
+        (lambda text: text.replace("120,", "NaN,"), "full scale at 250 Hz is nan; allowed"),
+        (lambda text: text.replace("110.0", "130.0"), "highest level at 250 Hz is 130.0; allowed"),
     ],
 )
 def test_a_spoilt_file_of_readings_is_named_and_kept(
