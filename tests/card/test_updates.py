@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from device.card.bundle import keyring, make_keys
+from firmware_py import __version__
 from firmware_py.installation.card_system import PART
 from firmware_py.operator.update_desk import SYNCED_BYTES
 from host_tools.commands.update import EXIT_GOOD
@@ -26,9 +27,9 @@ SEED: Final = 20
 CUTS: Final = 10
 # The longest time from the stick to the new system, at which the power is cut.
 UPDATE_S_MAX: Final = 60.0
-OLD: Final = "0.1.0-20200101.000000"
-NEW: Final = "0.1.0-20300101.000000"
-NEWEST: Final = "0.1.0-20310101.000000"
+OLD: Final = f"{__version__}-20200101.000000"
+NEW: Final = f"{__version__}-20300101.000000"
+NEWEST: Final = f"{__version__}-20310101.000000"
 INSTALLED_S_MAX: Final = 2400.0  # an emulated SD card takes 0.7 MB a second
 STICK_MB: Final = 100
 SENT_NOW_BYTES: Final = 300_000

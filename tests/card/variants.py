@@ -15,12 +15,13 @@ from device.card.card import BOOT_AT, BOOT_BYTES
 from device.card.kernel import Kernel
 from device.card.slot import SLOT_BYTES
 from device.card.unpack import Tree
+from firmware_py import __version__
 
 REPOSITORY: Final = Path(__file__).parents[2]
 BUILT: Final = REPOSITORY / "build/card"
 EPOCH: Final = 1_800_000_000
 STATUS: Final = "gp-pta-status.txt"
-VERSION: Final = "0.1.0-20270115.080000"  # of all that says nothing else
+VERSION: Final = f"{__version__}-20270115.080000"  # of all that says nothing else
 
 
 class Workshop:
