@@ -171,7 +171,7 @@ def calibrate(
         say(f"not measured: {', '.join(lacking)}")
     if arguments.no_coupler:
         say(f"{arguments.out}: without levels: tests are UNCALIBRATED, and say why")
-        say(f"{place} stays: with a coupler the same command goes on, without --no-coupler")
+        say(f"{place} stays: with a coupler the same goes on by --force, without --no-coupler")
         return 0
     place.unlink(missing_ok=True)
     about = content["calibration"]

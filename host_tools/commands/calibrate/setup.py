@@ -1,22 +1,24 @@
 """What is known of a device before it is measured: by its build, or as the technician states it."""
 
 import argparse
+from dataclasses import replace
 from typing import Final
 
-from device.build.budget import first_limit_dbfs, worked_build
-from device.build.parts import REFERENCE_HZ, PartError, earphones_called
+from device.build.budget import first_limit, first_limit_dbfs, worked_build
+from device.build.parts import EARPHONES, REFERENCE_HZ, PartError, earphones_called
 from device.calibration.before_wearing import NOISE_DB_HL
 from device.calibration.check_bench import Setup
 from device.calibration.retspl import ReferenceLevels
-from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.settings import LOUD_DB_HL
 from host_tools.commands.calibrate.asking import Ask, Say, answer_of
 from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS
 from host_tools.errors import HostError
 
-# Of a build that nobody knows: as if it were the loudest one.
-UNKNOWN_SAFE_DBFS: Final = LOUD_DB_HL - NOMINAL_FULL_SCALE_DB_HL
+# Of a build that nobody knows: as if it had no resistor, and the loudest earphone.
+UNKNOWN_SAFE_DBFS: Final = min(
+    first_limit(replace(worked_build("B", each), attenuator_ohm=0.0)) for each in EARPHONES.values()
+)
 LOUD_MIN_DBFS: Final = -70.0
 
 

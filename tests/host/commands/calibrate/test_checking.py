@@ -77,7 +77,7 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
         assert technician.said[-3:] == [
             "not measured: distortion, levels, vibrator",
             f"{output}: without levels: tests are UNCALIBRATED, and say why",
-            f"{kept_beside(output)} stays: with a coupler the same command goes on, without "
+            f"{kept_beside(output)} stays: with a coupler the same goes on by --force, without "
             "--no-coupler",
         ]
         checks = checks_of(output)
@@ -169,7 +169,7 @@ def test_a_meter_that_clips_is_named_and_what_to_do(device: Devices, tmp_path: P
 def test_a_build_that_nobody_knows_is_taken_for_the_loudest() -> None:
     command = ["calibrate", "/dev/none", "-o", "c.toml"]
     for options, safe_dbfs in (
-        ([], -32.0), (["--build", "b"], FIRST), (["--build", "B", "--limit", "-5"], -5.0),
+        ([], -41.0), (["--build", "b"], FIRST), (["--build", "B", "--limit", "-5"], -5.0),
         (["--build", "A", "--transducer", "er3a"], -12.0),
         (["--build", "A", "--transducer", "ER3A-10"], -4.5),
     ):  # fmt: skip
