@@ -43,6 +43,7 @@ class Board(Protocol):
 
     # The register of its PL011 that says what interrupts
     interrupts: int
+    qemu_version_min: int
     words: str  # as the firmware names it
     data: str  # as Linux names the data partition
     usb_bus: str
@@ -70,6 +71,7 @@ class Virt(Board):
     """The generic machine; its tone generator is a Pico, which speaks CDC-ACM."""
 
     interrupts = 0x0900_0038
+    qemu_version_min = 7
     words = "linux dummy-virt (no Raspberry Pi)"
     data = "vda4"
     usb_bus = "usb.0"
@@ -115,6 +117,7 @@ class RaspberryPi3B(Board):
     """
 
     interrupts = 0x3F20_1038
+    qemu_version_min = 10
     words = "Raspberry Pi 3 Model B (tried in emulation only)"
     data = "mmcblk0p4"
     usb_bus = "usb-bus.0"

@@ -55,7 +55,7 @@ def card() -> Path:
 @pytest.fixture(scope="session")
 def kind(request: pytest.FixtureRequest, card: Path) -> Kind:
     board = BOARDS[request.config.getoption("--machine")]
-    return Kind(board, qemu(card.parent))
+    return Kind(board, qemu(board.qemu_version_min, card.parent))
 
 
 @pytest.fixture(scope="session")

@@ -10,18 +10,17 @@ from typing import Final
 from device.card.packages import fetch, read_packages
 
 PROGRAM: Final = "qemu-system-aarch64"
-VERSION_MIN: Final = 10
 LOCK: Final = Path(__file__).with_name("qemu.lock")
 ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-def qemu(place: Path) -> Path:
+def qemu(version_min: int, place: Path) -> Path:
     """Return a QEMU that is new enough: this system's, or that of the list, unpacked below `place`.
 
     The libraries of that are those of Debian 12's own qemu-system-arm.
     """
     found = shutil.which(PROGRAM)
-    if found and version_of(Path(found)) >= VERSION_MIN:
+    if found and version_of(Path(found)) >= version_min:
         return Path(found)
     ending = f"_{ARCHITECTURES[platform.machine()]}.deb"
     (package,) = (each for each in read_packages(LOCK) if each.path.endswith(ending))
