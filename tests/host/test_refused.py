@@ -33,7 +33,7 @@ install-board /dev/none
 A and tdh39 are -3.5 dBFS at most
     --build B --transducer tdh39 --limit-right nan => --limit-right is nan dBFS; allowed with
 calibrate /dev/none -o c.toml
-    --loud 1 => --loud is 1 dBFS; allowed is -70 to -32 dBFS (the first limit of a build that is not
+    --loud 1 => --loud is 1 dBFS; allowed is -70 to -41 dBFS (the first limit of a build that is not
     --limit 0 --soft -30 --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
     --limit 0 --soft -9 => --soft is -9 dBFS; allowed is -120 to -10 dBFS
     --build B --soft -30 => --soft is -30 dBFS; allowed is -120 to -31 dBFS, 10 dB below the first
