@@ -1,6 +1,7 @@
 """USB sticks with updates, one after the other: the own scripts of a card, in a directory."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -313,6 +314,34 @@ def test_what_the_firmware_puts_in_place_of_an_update_leads_root_nowhere(
     card.system.look(idle=True)
     card.run("update")
     assert card.read_run_file("update") == "2.1 is installed\n"
+
+
+def copied(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    script = (SCRIPTS / "stick").read_text()
+    begin = script.index("copy() {")
+    function = script[begin : script.index("\n}\n", begin) + 3]
+    return subprocess.run(
+        ["sh", "-c", f'{function}copy "$1" "$2"', "sh", source, target],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (5 << 19) + 1])
+def test_an_update_is_copied_piece_by_piece(tmp_path: Path, size: int) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(random.Random(size).randbytes(size))
+    done = copied(source, target)
+    assert done.returncode == 0
+    assert target.read_bytes() == source.read_bytes()
+    assert done.stderr.count("records in") == -(-size // (1 << 20)), "each was on the card first"
+
+
+def test_a_copy_without_room_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(bytes(10))
+    done = copied(source, Path("/dev/full"))
+    assert done.returncode != 0
+    assert "dd: " in done.stderr
 
 
 def test_root_opens_nothing_where_the_firmware_may_write() -> None:
