@@ -79,7 +79,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
         "generic supra-aural",
         SUPRA_AURAL,
         "IEC 60318-1 ear simulator",
-        "ANSI S3.6-2010 / ISO 389-1 (coupler inferred)",
+        "ANSI S3.6-2010 / ISO 389-1, Table 2",
         _at_thirds(
             45.0, 38.5, 32.5, 27.0, 22.0, 17.0, 13.5, 10.5, 9.0, 8.5, 7.5, 7.5, 7.5, 8.0, 9.0,
             10.5, 11.5, 11.5, 12.0, 11.0, 16.0, 21.0, 15.5,

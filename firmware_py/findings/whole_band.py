@@ -78,8 +78,8 @@ CALIBRATION_BY_AIR: Final = PartDb(1.8, 2.9)
 CALIBRATION_BY_BONE: Final = PartDb(2.3, 2.9)
 MASKING: Final = PartDb(2.0, 2.0)
 ROOM: Final = PartDb(0.35, 0.35)
-# By how much a threshold scatters when it is measured again: ISO 8253-1:2010, A.3.2. It holds the
-# spread of a manual test, too, and not only day and fit.
+# By how much a threshold by air scatters when it is measured again: ISO 8253-1:2010, A.3.2 (by bone
+# 3 and 5 dB). It holds the spread of a manual test, too, and not only day and fit.
 REPETITION: Final = PartDb(2.5, 4.0)
 REPETITION_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
 # Of the difference of two ears at one sitting: the day is the same for both.

@@ -41,8 +41,8 @@ PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if the
 
 SEVERAL = tuple[int, ...]  # a setting that is a list
 
-# "brisk" takes no more of a person's time than the answers need; "clinical" keeps what ISO 8253-1
-# asks for. These settings have the conduct's value where not told.
+# "brisk" takes no more of a person's time than the answers need; "clinical" keeps the times and
+# the retest of ISO 8253-1. These settings have the conduct's value where not told.
 CONDUCTS: Final[dict[str, dict[str, Any]]] = {
     BRISK: {
         "tones_min": enough.ANSWERS_MIN, "tones_max": 68,

@@ -63,6 +63,24 @@ def test_spot_values(name: str, frequency_hz: int, level_db_spl: float) -> None:
     assert reference_levels(name).levels_db_spl[frequency_hz] == level_db_spl
 
 
+# By third octaves and the frequencies of an audiogram between them, or by these alone.
+IN_OTHER_PROGRAMS = {
+    # HearLevel of P. D. Best, 2002 to 2021, from ISO 389-8
+    "hda200": (30.5, 26, 22, 18, 15.5, 13.5, 11, 8, 6, 6, 5.5, 6, 5.5, 5.5, 4.5, 3, 2.5, 4, 9.5, 14,
+               17, 17.5, 17.5),
+    # the same, of other earphones than DT 48 and TDH 39, from ISO 389-1
+    "supra-aural": (45, 38.5, 32.5, 27, 22, 17, 13.5, 10.5, 9, 8.5, 7.5, 7.5, 7.5, 8, 9, 10.5, 11.5,
+                    11.5, 12, 11, 16, 21, 15.5),
+    # getdBHLinSPL_inserts of B. Gurer, 2017, from BS EN ISO 389-2:1997
+    "er3a-711": (28, 17.5, 9.5, 6, 5.5, 9.5, 11.5, 13, 15, 16, 15.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_OTHER_PROGRAMS)
+def test_another_program_has_the_same_levels(name: str) -> None:
+    assert (*TABLES[name].levels_db_spl.values(),) == IN_OTHER_PROGRAMS[name]
+
+
 def test_every_table_is_held_against_its_source() -> None:
     assert {*COLUMNS, "hda280"} == {*TABLES}
 
