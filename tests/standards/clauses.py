@@ -290,11 +290,12 @@ IEC_60645_1: Final = Standard(
 
 ISO_8253_1: Final = Standard(
     "ISO 8253-1:2010",
-    "Second-hand: by phonometry (J. M. Requena-Plens), which read BS EN ISO 8253-1:2010; "
-    "`phonometry.hearing.audiometry` of its main branch, commits 5a93956 and d0e38a7 (tests), looked at "
-    "on 30 November 2026. Its releases do not have that module, up to 4.0.0rc1: so a person "
-    "compared, and no test does. Tables 2 to 4, the vibrotactile levels and A.3.2 to A.3.6 are "
-    "the same here in every figure that is used. `conduct = \"clinical\"` is meant in all rows.",
+    "Second-hand: by phonometry (J. M. Requena-Plens), which read BS EN ISO 8253-1:2010; its main "
+    "branch at commits 5a93956 (`phonometry.hearing.audiometry`) and d0e38a7 (its tests). Releases "
+    "up to 4.0.0rc1 do not have that module, so that its rules were not run here. What it has of "
+    "Tables 2 to 4 is typed into a test, and the vibrotactile levels and A.3.2 to A.3.6 were "
+    "compared by hand on 30 November 2026: none differs. `conduct = \"clinical\"` is meant in all "
+    "rows.",
     (
         "preparation", "6.2: tones", "6.2: which ear first", "6.2: familiarisation",
         "6.2.3.2, step 1: order", "6.2.3.2, step 2, and 6.2.4: method",

@@ -18,6 +18,9 @@ from device.calibration.retspl import TABLES
 from device.hearing_aid.limits import FIELD_DB_SPL, FIELD_HZ
 from firmware_py.findings.iso7029 import TABLE
 from firmware_py.findings.norms import AgeNorm
+from firmware_py.session import room
+from firmware_py.session.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
+from firmware_py.terms.room import BANDS_HZ
 from tests.standards.clauses import AT_MERGE, STANDARDS, Clause, Standard
 from tests.test_pages import ROOT
 
@@ -81,6 +84,29 @@ def test_every_clause_has_its_row_and_every_row_its_test(standard: Standard) -> 
         if row.shown_by:
             file, _, function = row.shown_by.partition("::")
             assert function in functions(ROOT / "tests" / file), row.shown_by
+
+
+# Tables 2, 4 and 3 of ISO 8253-1, by third octaves from 125 Hz on, as phonometry's tests have them.
+THIRDS_HZ: Final = (125, 160, 200, 250, 315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150,
+                    4000, 5000, 6300, 8000)  # fmt: skip
+ROOMS: Final = {
+    room.AIR_LIMITS_DB_SPL: (28, 23, 20, 19, 18, 18, 18, 18, 20, 23, 25, 27, 30, 32, 34, 36, 35, 34,
+                             33),
+    room.BONE_LIMITS_DB_SPL: (20, 17, 15, 13, 11, 9, 8, 8, 7, 7, 7, 8, 8, 6, 4, 2, 4, 9, 15),
+    room.ATTENUATION_DB[SUPRA_AURAL]: (3, 4, 5, 5, 5, 6, 7, 9, 11, 15, 18, 21, 26, 28, 31, 32, 29,
+                                       26, 24),
+    room.ATTENUATION_DB[INSERT]: (33, 34, 35, 36, 37, 37, 38, 37, 37, 37, 35, 34, 33, 35, 37, 40,
+                                  41, 42, 43),
+    room.ATTENUATION_DB[CIRCUMAURAL]: (15, 15, 16, 16, 18, 20, 23, 25, 27, 29, 30, 31, 32, 37, 41,
+                                       46, 45, 45, 44),
+}  # fmt: skip
+
+
+def test_rooms_and_earphones_have_the_limits_that_phonometry_has() -> None:
+    """A frequency between two third octaves has the upper one."""
+    upper = [next(i for i, third in enumerate(THIRDS_HZ) if third >= hz) for hz in BANDS_HZ]
+    for ours, theirs in ROOMS.items():
+        assert ours == tuple(theirs[i] for i in upper)
 
 
 # What phonometry says: RETSPL by earphone, the field of ISO 389-7, ISO 7029 by sex, age and share.
