@@ -109,6 +109,14 @@ def test_why_there_is_no_norm_is_said(person: Person, code: str) -> None:
     assert tables(paper, "norm") == {}
 
 
+def test_above_2_khz_and_70_years_the_norm_is_said_to_be_for_information() -> None:
+    for age_years, codes in ((70.0, []), (71.0, ["norm-informative"])):
+        paper = report_of(with_person(session_of(BOTH), Person(age_years, "M"))).paper
+        source = rows_of(paper, "norm-note")[0]["people"]["source"]
+        assert [code for code in codes_in(source) if code == "norm-informative"] == codes
+        assert not codes or source["frequency_hz"] == 2000
+
+
 def test_to_whom_no_person_may_be_told_no_age_norm_is() -> None:
     source = report_of(a_session()).source
     told, hidden = paper_of(source), paper_of(replace(source, locked=True))
