@@ -35,7 +35,6 @@ FIRST ?= 0
 BONE ?=
 SBC_ARGS ?=
 PART ?= release
-RELEASE_ARGS ?=
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -146,8 +145,8 @@ $(VENV)/release.txt: $(TOOL_LOCK) $(VENV)/created
 version: $(VENV)/release.txt ## write the version of a release, or the next one: PART=minor, PART=patch
 	$(VENV)/release/bin/bump-my-version bump $(PART)
 
-release: set-up-test set-up-docs kernels $(VENV)/release.txt ## make all of a release, check and try it, in dist; options in RELEASE_ARGS
-	$(BIN)/python -m device.release.build --tools $(VENV)/release/bin $(RELEASE_ARGS)
+release: set-up-test set-up-docs kernels $(VENV)/release.txt ## make all of a release, check and try it, in dist
+	$(BIN)/python -m device.release.build --tools $(VENV)/release/bin
 
 # The index of how easy a file is to maintain goes to 100, by its lines, words, branches and comments.
 lint: set-up-dev ## check style, format, types, imports, and how easy a file is to maintain

@@ -1,4 +1,4 @@
-"""`python -m device.release.build`: all that is published of a version, checked and tried, in dist."""
+"""`python -m device.release.build`: all of a version, checked and tried, in dist."""
 
 import argparse
 import os

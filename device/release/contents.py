@@ -1,4 +1,4 @@
-"""What a release is: its version in every place that says it, its notes, its files with their sums."""
+"""What a release is: one version in all places that say it, its notes, its files and sums."""
 
 import hashlib
 import re
@@ -37,9 +37,7 @@ class Release:
 def release_of(root: Path = ROOT, version: str = __version__) -> Release:
     """Return the release that a checkout is; `ReleaseError` names the first that is not so."""
     if NO_RELEASE in version:
-        raise ReleaseError(
-            f"version {version} is no release; make version PART=release writes the one that is"
-        )
+        raise ReleaseError(f"version {version} is no release; make version writes the one that is")
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     cited = dict(_CITED.findall((root / "CITATION.cff").read_text()))
     day, notes = _notes(root, version)
@@ -75,7 +73,7 @@ def _notes(root: Path, version: str) -> tuple[str, str]:
 
 def write_sums(place: Path) -> None:
     """Write the SHA-256 of all files of a directory, in the form of `sha256sum`."""
-    lines = [f"{_digest(path)}  {path.name}\n" for path in _files(place) if path.name != SUMS]
+    lines = [f"{digest(path)}  {path.name}\n" for path in _files(place) if path.name != SUMS]
     (place / SUMS).write_text("".join(lines))
 
 
@@ -97,7 +95,7 @@ def _files(place: Path) -> Iterator[Path]:
     return (path for path in sorted(place.iterdir()) if path.is_file())
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from device.release.contents import ReleaseError
+from device.release.contents import ReleaseError, digest
 from firmware_py.platform.version import ROOT
 
 DEMO: Final = ("gp-pta", "demo", "--ear", "left", "--speed", "100")
@@ -101,7 +101,7 @@ def try_upgrade(wheel: Path, place: Path) -> None:
     environment.run(*DEMO, "--out", data)  # 0.1.0 goes on with it here, and finishes it
     journals = sorted(data.glob("session-*.journal"))
     before = environment.thresholds(*journals)
-    bytes_before = _contents(data)
+    as_recorded = _digests(data)
     environment.install(wheel, "--upgrade")
     after = environment.thresholds(*journals)
     changed = [key for key, value in before.items() if after.get(key) != value]
@@ -114,21 +114,19 @@ def try_upgrade(wheel: Path, place: Path) -> None:
     expected = {f"session-{number:06d}.journal" for number in range(1, len(journals) + 2)}
     if not expected <= numbers:
         raise ReleaseError(f"after the upgrade these are not listed: {expected - numbers}")
-    if not bytes_before.items() <= _contents(data).items():
+    if not as_recorded.items() <= _digests(data).items():
         raise ReleaseError("the upgrade changed what 0.1.0 had recorded")
 
 
-def _contents(place: Path) -> Mapping[str, bytes]:
-    return {path.name: path.read_bytes() for path in place.glob("*.journal")}
+def _digests(place: Path) -> Mapping[str, str]:
+    return {path.name: digest(path) for path in place.glob("*.journal")}
 
 
 def _uv(*words: str) -> list[str | Path]:
     return [Path(sys.executable).with_name("uv"), *words, "--no-config", "--system-certs"]
 
 
-def _run(
-    *command: str | Path, at: Path | None = None, env: Mapping[str, str] | None = None
-) -> str:
+def _run(*command: str | Path, at: Path | None = None, env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(command, cwd=at, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         words = " ".join(map(str, command))
