@@ -1,7 +1,6 @@
 """`python -m device.release.build`: all of a version, checked and tried, in dist."""
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -25,7 +24,6 @@ PLACE: Final = ROOT / "build/release"
 
 def make(release: Release, out: Path, tools: Path) -> None:
     """Make the files of a release in an empty directory, and try them; `ReleaseError`."""
-    os.environ["SOURCE_DATE_EPOCH"] = str(release.epoch)
     name = f"gp-pta-{release.version}"
     (out / "NOTES.md").write_text(release.notes)
     _make("card", "docs")
