@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
 # What single commands install, each by itself, with what it depends on: tools.lock has the hashes.
-TOOLS := uv==0.13.8 atheris==3.0.0 pip-audit==2.10.1
+TOOLS := uv==0.13.8 atheris==3.0.0 pip-audit==2.10.1 bump-my-version==1.8.1 cyclonedx-bom==7.5.0 twine==7.0.0
 TOOL_LOCK := tools.lock
 # Peers that share no environment with anything: AEPsych wants an old NumPy, and PyTorch first.
 GPY := numpy==2.4.6 scipy==1.17.1 GPy==1.15.0 questplus==2023.1
@@ -34,6 +34,7 @@ YEARS ?=
 FIRST ?= 0
 BONE ?=
 SBC_ARGS ?=
+PART ?= release
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -44,7 +45,7 @@ DEV := $(VENV)/dev.txt
 DOCS := $(VENV)/docs.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers aid fuzz sbc soak crash audit image card wheels
+.PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers aid fuzz sbc soak crash audit image card wheels version release
 .PHONY: docs lint lock clean
 
 help: ## say what there is to make
@@ -134,6 +135,18 @@ test-card: card ## start that card in an emulated Pi and cut its power; ALL=1: a
 
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels
+
+# What makes a release, in an environment of its own.
+RELEASE_TOOLS := bump-my-version cyclonedx-bom twine
+$(VENV)/release.txt: $(TOOL_LOCK) $(VENV)/created
+	@$(PYTHON) -m venv --clear $(@:.txt=)
+	@$(foreach tool,$(RELEASE_TOOLS),$(call install-tool,$(tool),$(@:.txt=)/bin/python) &&) touch $@
+
+version: $(VENV)/release.txt ## write the version of a release, or the next one: PART=minor, PART=patch
+	$(VENV)/release/bin/bump-my-version bump $(PART)
+
+release: set-up-test set-up-docs kernels $(VENV)/release.txt ## make all of a release, check and try it, in dist
+	$(BIN)/python -m device.release.build --tools $(VENV)/release/bin
 
 # The index of how easy a file is to maintain goes to 100, by its lines, words, branches and comments.
 lint: set-up-dev ## check style, format, types, imports, and how easy a file is to maintain

@@ -117,6 +117,7 @@ READS: dict[str, str] = {
     "firmware_py/terms/words.py": "the program's own",
     "device/card": "the builder's own packages",
     "device/image": "the builder's own sources",
+    "device/release": "the checkout's own",
     "device/tone_generator": "on the board",
     "firmware_py/board/board_report.py": "the system's",
     "firmware_py/board/pi_models.py": "the system's",

@@ -29,9 +29,9 @@ PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
 OF_PAGES = {".md", ".yml", *PICTURES}
-# They make a wheel, or a card, of a checkout.
+# They make a wheel, a card or a release of a checkout.
 WHEEL_MAKERS = {"device/image/wheels.py", "device/image/wheel_hook.py"}
-CARD_MAKER = "device/card/"
+OTHER_MAKERS = ("device/card/", "device/release/")
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
@@ -110,7 +110,7 @@ def test_a_wheel_has_all_of_the_packages_but_their_pages(small_wheel: Path) -> N
 
 def is_of_a_checkout(path: Path) -> bool:
     name = str(path.relative_to(ROOT))
-    return name in WHEEL_MAKERS or name.startswith(CARD_MAKER)
+    return name in WHEEL_MAKERS or name.startswith(OTHER_MAKERS)
 
 
 def commit_in(archive: zipfile.ZipFile | tarfile.TarFile) -> str:

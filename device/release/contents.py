@@ -1,0 +1,109 @@
+"""What a release is: one version in all places that say it, its notes, its files and sums."""
+
+import hashlib
+import re
+import subprocess
+import tarfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware_py import __version__
+from firmware_py.platform.version import CHANGED, NO_RELEASE, ROOT
+
+SUMS: Final = "SHA256SUMS"
+# One line, and all below it up to the next of its kind.
+_SECTION: Final = re.compile(r"^## (\S+) - (\S+)$", re.MULTILINE)
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_CITED: Final = re.compile(r"^(version|date-released): \"?([^\s\"]+)", re.MULTILINE)
+
+
+class ReleaseError(Exception):
+    """Something is no release; the message says what, and what to do."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A version that may be published: the day, what is new, and when its commit was made."""
+
+    version: str
+    day: str
+    notes: str  # Markdown, of the changelog
+    epoch: int  # seconds, the time of the commit
+
+
+def release_of(root: Path = ROOT, version: str = __version__) -> Release:
+    """Return the release that a checkout is; `ReleaseError` names the first that is not so."""
+    if NO_RELEASE in version:
+        raise ReleaseError(f"version {version} is no release; make version writes the one that is")
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    cited = dict(_CITED.findall((root / "CITATION.cff").read_text()))
+    day, notes = _notes(root, version)
+    for place, told, expected in (
+        ("pyproject.toml: version", project, version),
+        ("CITATION.cff: version", cited.get("version"), version),
+        ("CITATION.cff: date-released", cited.get("date-released"), day),
+    ):
+        if told != expected:
+            raise ReleaseError(f"{place} is {told!r}; the release is {expected!r}")
+    described = _git(root, "describe", "--always", "--exclude=*", f"--dirty={CHANGED}")
+    if described.endswith(CHANGED):
+        raise ReleaseError("the checkout is not as committed: commit or stash what git status says")
+    tag, here = f"v{version}", _git(root, "rev-parse", "HEAD")
+    if _git(root, "tag", "--list", tag) and _git(root, "rev-parse", f"{tag}^{{commit}}") != here:
+        raise ReleaseError(f"tag {tag} is of another commit; a version is released once")
+    return Release(version, day, notes, int(_git(root, "log", "-1", "--format=%ct")))
+
+
+def _notes(root: Path, version: str) -> tuple[str, str]:
+    """Return the day of the newest section of the changelog, which has to be this version's."""
+    text = (root / "CHANGELOG.md").read_text()
+    found = _SECTION.search(text)
+    if found is None or found[1] != version:
+        told = found and found[1]
+        raise ReleaseError(f"CHANGELOG.md: the first section is of {told!r}; wanted is {version!r}")
+    if not _DAY.fullmatch(found[2]):
+        raise ReleaseError(f"CHANGELOG.md: the day of {version} is {found[2]!r}, not as 2026-11-30")
+    following = _SECTION.search(text, found.end())
+    notes = text[found.start() : following.start() if following else len(text)]
+    return found[2], notes.rstrip() + "\n"
+
+
+def write_sums(place: Path) -> None:
+    """Write the SHA-256 of all files of a directory, in the form of `sha256sum`."""
+    lines = [f"{digest(path)}  {path.name}\n" for path in _files(place) if path.name != SUMS]
+    (place / SUMS).write_text("".join(lines))
+
+
+def pack(directory: Path, name: str, archive: Path, epoch: int) -> None:
+    """Pack a directory below a name; the same content and time give the same bytes."""
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+        info.uid = info.gid = 0
+        info.uname = info.gname = ""
+        info.mtime = epoch
+        info.mode = 0o755 if info.isdir() else 0o644
+        return info
+
+    with tarfile.open(archive, "w:xz") as out:
+        out.add(directory, name, filter=plain)  # in the order of the names
+
+
+def _files(place: Path) -> Iterator[Path]:
+    return (path for path in sorted(place.iterdir()) if path.is_file())
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(root), *words], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise ReleaseError(f"a release is made of a commit: git {words[0]}: {done.stderr.strip()}")
+    return done.stdout.strip()
