@@ -201,7 +201,7 @@ def test_every_machine_has_a_tag_of_its_own() -> None:
 
 
 def test_no_link_of_a_source_archive_leads_out_of_it() -> None:
-    """Else uv, and pip since Python 3.14, refuse to unpack it."""
+    """Else uv refuses to unpack it, and so does the `data` filter of tarfile."""
     links = [path for path in (ROOT / "device").rglob("*") if path.is_symlink()]
     assert links
     for path in links:
