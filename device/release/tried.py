@@ -109,11 +109,12 @@ def try_upgrade(wheel: Path, place: Path) -> None:
         raise ReleaseError(f"after the upgrade another threshold is told of: {changed or 'none'}")
     environment.run("gp-pta", "report", journals[0], "-o", environment.place / "home/report.html")
     environment.run(*DEMO, "--out", data)  # a new test among the old ones
-    listed = environment.run("gp-pta", "sessions", data, left, "--json")
-    numbers = {each["journal"] for each in json.loads(listed)["sessions"]}
-    expected = {f"session-{number:06d}.journal" for number in range(1, len(journals) + 2)}
-    if not expected <= numbers:
-        raise ReleaseError(f"after the upgrade these are not listed: {expected - numbers}")
+    for directory, expected in ((data, len(journals) + 1), (left, len(journals))):
+        told = json.loads(environment.run("gp-pta", "sessions", directory, "--json"))["sessions"]
+        listed = {each["name"] for each in told}
+        missing = {f"session-{each + 1:06d}.journal" for each in range(expected)} - listed
+        if missing:
+            raise ReleaseError(f"after the upgrade these are not listed: {sorted(missing)}")
     if not as_recorded.items() <= _digests(data).items():
         raise ReleaseError("the upgrade changed what 0.1.0 had recorded")
 

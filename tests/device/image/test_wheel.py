@@ -200,6 +200,15 @@ def test_every_machine_has_a_tag_of_its_own() -> None:
     assert len({*single}) == len(single)
 
 
+def test_no_link_of_a_source_archive_leads_out_of_it() -> None:
+    """Else uv refuses to unpack it, and so does the `data` filter of tarfile."""
+    links = [path for path in (ROOT / "device").rglob("*") if path.is_symlink()]
+    assert links
+    for path in links:
+        assert not path.readlink().is_absolute(), path
+        assert (path.parent / path.readlink()).resolve().is_relative_to(ROOT), path
+
+
 @pytest.mark.thorough
 def test_a_wheel_is_built_from_the_source_archive(tmp_path: Path) -> None:
     """What `pip install gp_pta-VERSION.tar.gz` does, when it has what the build asks for."""
