@@ -1,4 +1,4 @@
-"""What is in a file, as headings and rows of cells: CSV however it is separated, JSON, Parquet."""
+"""What is in a file, as headings and rows of cells: CSV, JSON, Parquet, GDT."""
 
 import codecs
 import csv
@@ -9,9 +9,10 @@ from typing import Final
 
 from device.audiogram_tables.documents import sheet_of_json
 from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.gdt import GdtError, is_gdt, thresholds_of
 from device.audiogram_tables.levels import plain
 from device.audiogram_tables.places import guess, place_named
-from device.audiogram_tables.sheet import SEPARATORS, Row, Sheet, numbered
+from device.audiogram_tables.sheet import SEPARATORS, Row, Sheet, list_names, numbered
 from firmware_py.platform.named_file import TEXT
 from firmware_py.terms.printable import show
 
@@ -35,6 +36,8 @@ def sheet_of(path: str, content: bytes) -> Sheet:
             raise AudiogramError(f"{path}: is not a CSV file in UTF-8: it {why}")
     if content.startswith(_PARQUET):
         return _of_parquet(path, content)
+    if is_gdt(content):
+        return _of_gdt(path, content)
     try:
         text = content.decode("utf-16" if content.startswith(_WIDE_TEXTS) else TEXT)
     except UnicodeDecodeError as error:
@@ -102,6 +105,17 @@ def _count_known(text: str, separator: str) -> int:
     except csv.Error:
         return 0
     return sum(bool(place_named(cell) or guess(cell)) for cell in first)
+
+
+def _of_gdt(path: str, content: bytes) -> Sheet:
+    try:
+        records, passed_over = thresholds_of(content)
+    except GdtError as error:
+        raise AudiogramError(f"{path}: is no GDT 2.1 that can be read: {error}") from None
+    if not records:
+        told = f": passed over {list_names(passed_over)}" * bool(passed_over)
+        raise AudiogramError(f"{path}: no threshold in it{told}; GDT that is read: gp-pta export")
+    return Sheet.of_records(path, records, passed_over)
 
 
 def _of_parquet(path: str, content: bytes) -> Sheet:
