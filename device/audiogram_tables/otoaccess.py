@@ -111,7 +111,9 @@ def _tree(content: bytes) -> Element:
     parser.CharacterDataHandler = builder.data
     try:
         parser.Parse(content, True)
-    except expat.ExpatError as error:
+    except XmlError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # or an encoding that is none
         raise XmlError(str(error)) from None
     return builder.close()
 

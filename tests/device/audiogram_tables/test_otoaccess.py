@@ -179,6 +179,8 @@ OUTSIDE: Final = "<!DOCTYPE a [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><SaData>
         ("<a>" * 65 + "</a>" * 65, "it is nested deeper than 64 elements"),
         ("<SaData>&a;</SaData>", "undefined entity"),
         ("<SaData><Session>", "no element found"),
+        ("<?xml version='1.0' encoding='klingon'?><SaData/>", "unknown encoding"),
+        ("<?xml version='1.0' encoding='shift_jis'?><SaData/>", "multi-byte encodings"),
         (noah("Status1='Odd'"), "Status1 is 'Odd'; allowed are Heard, Normal"),
         (noah().replace("'150'", "'15 dB'"), "Intensity1 is '15 dB'; allowed is a number"),
         (noah().replace("'150'", "'15000'"), "1500 dB HL, allowed are -30 to 140"),
