@@ -63,7 +63,6 @@ CARRIED: Final = (
 )  # fmt: skip
 SIDES: Final = {"right": "rechts", "left": "links"}
 WAYS: Final = {"LL": "Luftleitung", "KL": "Knochenleitung"}
-DAYS_OF_A_YEAR: Final = 365.25
 PERSONS_SEXES: Final[dict[str, Sex]] = {"1": MALE, "2": FEMALE}
 
 
@@ -120,9 +119,15 @@ def _person_of(record: GdtRecord, today: date) -> tuple[Person, int | None]:
     if sex and sex not in PERSONS_SEXES:
         raise GdtError(f"3110 is {show(sex)}; allowed are 1 (male), 2 (female), and none")
     born = _day(birth, today) if birth else None
-    age_years = None if born is None else float(int((today - born).days / DAYS_OF_A_YEAR))
-    year = None if born is None else born.year
-    return Person.enter(age_years, PERSONS_SEXES.get(sex), number), year
+    person = Person.enter(_age_years(born, today), PERSONS_SEXES.get(sex), number)
+    return person, None if born is None else born.year
+
+
+def _age_years(born: date | None, today: date) -> float | None:
+    if born is None:
+        return None
+    is_to_come = (today.month, today.day) < (born.month, born.day)
+    return float(today.year - born.year - is_to_come)
 
 
 def _day(text: str, today: date) -> date:
