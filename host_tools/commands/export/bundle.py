@@ -35,9 +35,12 @@ from host_tools.commands.export.document_session import (
 )
 from host_tools.commands.export.fhir_parts import (
     BAND,
+    BEYOND,
     INFERRED,
     LOINC,
+    NOISE_LEVELS,
     UCUM,
+    UNCERTAINTY,
     WHOLE,
     Resource,
     absent,
@@ -58,11 +61,6 @@ PANELS: Final = {
     AIR: ("89015-2", "Pure tone threshold audiometry panel"),
     BONE: ("100652-7", "Pure tone bone conduction threshold audiometry panel"),
 }
-# Beyond a limit: the comparator, and the interpretation with its name.
-BEYOND: Final = {
-    Kind.ABOVE: (">", (">", "Off scale high")),
-    Kind.AT_MOST: ("<=", ("<", "Off scale low")),
-}
 INDETERMINATE: Final = ("IND", "Indeterminate")
 # Of what was not asked: it is derived, and its number stands under a name that no reader of
 # thresholds looks for.
@@ -80,8 +78,6 @@ NO_CLOCK: Final = "the clock of the device was not set: nobody knows when this w
 COMPARATORS: Final = {SIGNS[bound]: comparator for bound, comparator in BOUND_SIGNS.items()}
 # Of a session: what tells it from all others, by whichever way it came here.
 NAMED_BY: Final = ("session", "started", "firmware", "device", "person", "settings", "prior")
-# Of a quantity: its standard uncertainty, of the whole measurement.
-UNCERTAINTY: Final = "http://hl7.org/fhir/StructureDefinition/iso21090-uncertainty"
 
 
 def as_fhir(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
@@ -150,7 +146,7 @@ class _Writer:
             return [self._at(ear, found["frequency_hz"], *why) for found in ear.thresholds]
         asked = {
             (f := found["frequency_hz"]): self._at(
-                ear, f, self._words(ear, found), self._value(found)
+                ear, f, self._words(ear, found), self._value(ear, found)
             )
             for found in ear.thresholds
             if found["mark"] != Outcome.INFERRED
@@ -310,9 +306,13 @@ class _Writer:
         )
         return "final" if final else "preliminary"
 
-    def _value(self, found: JsonObject) -> Resource:
+    def _value(self, ear: DocumentEar, found: JsonObject) -> Resource:
         """Return the value of a threshold that was asked, or why there is none."""
-        noise = masking(found["masking"])
+        levels = self._of.noise_at(ear.route, found["frequency_hz"]) or {}
+        noise = masking(found["masking"]) + [
+            {"code": {"text": NOISE_LEVELS[end]}, "valueQuantity": self._quantity(levels[end])}
+            for end in (NOISE_LEVELS if levels else ())
+        ]
         level_db_hl = measured_db_hl(found)
         if level_db_hl is not None:
             sd_db = found["reading"].get("whole_sd_db")

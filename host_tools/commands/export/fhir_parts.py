@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from firmware_py.terms.outcomes import MaskingMark
 from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.shown_threshold import Kind
 
 Resource = dict[str, Any]
 
@@ -44,6 +45,17 @@ NOISE: Final = {
     MaskingMark.MASKED: "masked: narrow-band noise",
     MaskingMark.UNCERTAIN: "uncertain: the other ear may have heard the tones",
 }
+NOISE_LEVELS: Final = {
+    "low_db_hl": "lowest effective level of the noise in the other ear during tones there",
+    "high_db_hl": "highest effective level of the noise in the other ear during tones there",
+}
+# Beyond a limit: the comparator, and the interpretation with its name.
+BEYOND: Final = {
+    Kind.ABOVE: (">", (">", "Off scale high")),
+    Kind.AT_MOST: ("<=", ("<", "Off scale low")),
+}
+# Of a quantity: its standard uncertainty, of the whole measurement.
+UNCERTAINTY: Final = "http://hl7.org/fhir/StructureDefinition/iso21090-uncertainty"
 
 
 def concept(system: str, code: str, display: str) -> Resource:

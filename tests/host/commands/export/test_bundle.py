@@ -37,7 +37,7 @@ from tests.host.commands.export.sessions import (
     session_with_marks,
     with_vibrator,
 )
-from tests.host.journals import BOTH, LEFT_S2
+from tests.host.journals import BOTH, LEFT_S2, MASKED
 
 
 def resources_of(*examinations: Examination) -> list[dict[str, Any]]:
@@ -127,6 +127,22 @@ def test_an_observation_says_that_it_is_audiology_and_how_it_was_made() -> None:
     assert kinds == {("exam", "AU")}
     assert {r["method"]["text"] for r in resources if "hasMember" not in r} == {METHOD, INFERRED_BY}
     assert not any("meta" in r for r in resources), "no profile is claimed"
+
+
+def test_a_masked_threshold_has_the_levels_of_the_noise() -> None:
+    examination = read_examination(MASKED)
+    (noise,) = [n for n in examination.course.noise if n["frequency_hz"] == 4000]
+    name = f"Hearing threshold Ear - {noise['ear']} --4000 Hz"
+    found = observation(resources_of(examination), name)
+    levels = [
+        part["valueQuantity"]["value"]
+        for part in found["component"]
+        if "effective level of the noise" in part["code"]["text"]
+    ]
+    assert levels == [noise["low_db_hl"], noise["high_db_hl"]]
+    (session,) = json.loads(as_json([examination]))["sessions"]
+    assert session["noise"] == examination.course.noise
+    assert "effective level" not in as_fhir([read_examination(BOTH)]).decode()
 
 
 def test_the_side_stands_where_no_code_tells_it() -> None:
