@@ -38,7 +38,7 @@ from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.verdicts import has_thresholds, may_conclude
 from firmware_py.terms.words import say
 from host_tools.commands.export.cells import about, with_what
-from host_tools.commands.export.csv_table import BEYOND_SIGNS
+from host_tools.commands.export.csv_table import BEYOND_SIGNS, POINTS
 from host_tools.commands.export.document_session import (
     DocumentEar,
     DocumentSession,
@@ -63,6 +63,7 @@ CARRIED: Final = (
 )  # fmt: skip
 SIDES: Final = {"right": "rechts", "left": "links"}
 WAYS: Final = {"LL": "Luftleitung", "KL": "Knochenleitung"}
+_level: Final = POINTS.level  # to a tenth, and nothing of none
 PERSONS_SEXES: Final[dict[str, Sex]] = {"1": MALE, "2": FEMALE}
 
 
@@ -222,7 +223,7 @@ def _unasked(session: DocumentSession, ear: DocumentEar) -> Iterator[str]:
         if reading["kind"] == Kind.INFERRED:
             yield (
                 f"{found['frequency_hz']} Hz {ear.route}: inferred, not measured, "
-                f"{reading['level_db_hl']:.1f} {session.unit} ({_band(reading)})"
+                f"{_level(reading['level_db_hl'])} {session.unit} ({_band(reading)})"
             )
 
 
@@ -233,7 +234,7 @@ def _test(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Iter
     yield "8411", f"{way} {SIDES[side]} {found['frequency_hz']} Hz"
     level_db_hl = measured_db_hl(found)
     if level_db_hl is not None:
-        yield "8420", f"{level_db_hl:.1f}"
+        yield "8420", _level(level_db_hl)
         yield "8421", session.unit
     elif reading["kind"] in BEYOND_SIGNS:
         yield "8480", f"{BEYOND_SIGNS[reading['kind']]}{reading['level_db_hl']:g} {session.unit}"
@@ -257,7 +258,7 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
     for again in ear.confirmed:
         if again["frequency_hz"] == found["frequency_hz"]:
             level = again["threshold_db_hl"]
-            told = again["mark"] if level is None else f"{level:.1f} {session.unit}"
+            told = again["mark"] if level is None else f"{_level(level)} {session.unit}"
             yield f"confirmed by the Hughson-Westlake procedure: {told}"
     gap = session.gap_at(ear.route.ear, found["frequency_hz"]) if ear.route.by_bone else None
     if gap is not None:
@@ -267,11 +268,9 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
 def _band(reading: JsonObject) -> str:
     """Return such as "28.0 to >=41.0, whole 25.1 to 43.9"."""
     low, high = "<=" * reading["low_open"], ">=" * reading["high_open"]
-    told = f"{low}{reading['low_db_hl']:.1f} to {high}{reading['high_db_hl']:.1f}"
-    if reading.get("whole_low_db_hl") is None:
-        return told
-    whole = f"{reading['whole_low_db_hl']:.1f} to {reading['whole_high_db_hl']:.1f}"
-    return f"{told}, whole {whole}"
+    told = f"{low}{_level(reading['low_db_hl'])} to {high}{_level(reading['high_db_hl'])}"
+    whole = [_level(reading.get(f"whole_{end}_db_hl")) for end in ("low", "high")]
+    return f"{told}, whole {' to '.join(whole)}" if any(whole) else told
 
 
 def _texts(text: str, field: str) -> Iterator[Field]:
