@@ -22,6 +22,7 @@ from host_tools.errors import HostError
 from host_tools.main import main
 from tests.host.commands.export.promises import records_of_gdt
 from tests.host.commands.export.sessions import (
+    as_json,
     inferred_and_confirmed,
     session_with_bone,
     session_with_marks,
@@ -217,6 +218,11 @@ def test_the_command_answers_an_order(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*export, "-o", str(answer)]) == 0
     (record,) = records_of_gdt(answer.read_bytes())
     assert record["sender"] == "GP-PTA"
+    saved = tmp_path / "saved.json"
+    saved.write_bytes(as_json([of("4711")]))
+    assert main(["export", str(saved), "--order", str(order), "-o", str(answer), "--force"]) == 0
+    (record,) = records_of_gdt(answer.read_bytes())
+    assert (record["patient"], record["surname"], record["receiver"]) == ("4711", "Müßig", "PRAXIS")
 
 
 def test_a_table_of_gdt_is_read_or_says_why() -> None:
