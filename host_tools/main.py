@@ -27,7 +27,7 @@ COMMANDS: Final = (
     Command("replay", "results", "host_tools.commands.replay.command",
         "check that a session comes out again, bit for bit"),
     Command("export", "results", "host_tools.commands.export.command",
-        "write results as CSV, JSON, FHIR or Parquet"),
+        "write results as CSV, JSON, FHIR, GDT or Parquet"),
     Command("sessions", "results", "host_tools.commands.sessions.command",
         "list, choose and export the journals of a directory"),
     Command("prescribe", "hearing aid", "host_tools.commands.prescribe.command",

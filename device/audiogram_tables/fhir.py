@@ -23,6 +23,8 @@ _PLACES: Final = {
     for frequency_hz, code in route.kind.loinc[route.ear].items()
 }
 _KINDS: Final = {"Uncomfortable level": f"-{DISCOMFORT}"}
+# How our own thresholds were found; those of another method are passed over, and said.
+METHOD: Final = "pure tone audiometry; each tone is chosen by the answers to those before it"
 _NOT_ASKED: Final = "not-performed"
 _WITHDRAWN: Final = ("entered-in-error", "cancelled")
 # They have no thresholds, and nobody looks for any there.
@@ -70,8 +72,9 @@ def _of_resource(resource: Record) -> Iterator[Record | str]:
         yield f"{name} is no threshold"
     elif place is not None:
         absent = resource.get("dataAbsentReason", {}).get("coding") or [{}]
-        if "method" in resource and absent[0].get("code") != _NOT_ASKED:
-            yield f"{name} was found by another method, {show(resource['method'].get('text'))}"
+        method = resource.get("method", {}).get("text", METHOD if "method" not in resource else "")
+        if method != METHOD and absent[0].get("code") != _NOT_ASKED:
+            yield f"{name} was found by another method, {show(method)}"
         else:
             yield _record(resource, place)
 

@@ -1,17 +1,20 @@
-"""What is in a file, as headings and rows of cells: CSV however it is separated, JSON, Parquet."""
+"""What is in a file, as headings and rows of cells: CSV, JSON, Parquet, GDT, XML."""
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from device.audiogram_tables.documents import sheet_of_json
 from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.gdt import GdtError, is_gdt, thresholds_of
 from device.audiogram_tables.levels import plain
+from device.audiogram_tables.otoaccess import XmlError
+from device.audiogram_tables.otoaccess import thresholds_of as thresholds_of_xml
 from device.audiogram_tables.places import guess, place_named
-from device.audiogram_tables.sheet import SEPARATORS, Row, Sheet, numbered
+from device.audiogram_tables.sheet import SEPARATORS, Row, Sheet, list_names, numbered
 from firmware_py.platform.named_file import TEXT
 from firmware_py.terms.printable import show
 
@@ -21,7 +24,6 @@ _OTHERS: Final = {
     b"\xd0\xcf\x11\xe0": "is an old workbook; save it as CSV",
     b"\x1f\x8b": "is compressed; unpack it",
     b"%PDF": "is a PDF; allowed are CSV, JSON and Parquet",
-    b"<": "is XML or a page for a browser; allowed are CSV, JSON and Parquet",
 }
 # A first line by which a spreadsheet says the separator, as "sep=;".
 _TOLD: Final = re.compile(r"\ufeff?\s*\"?sep=([^\"\w\s]|\t)\"?[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
@@ -35,6 +37,10 @@ def sheet_of(path: str, content: bytes) -> Sheet:
             raise AudiogramError(f"{path}: is not a CSV file in UTF-8: it {why}")
     if content.startswith(_PARQUET):
         return _of_parquet(path, content)
+    if is_gdt(content):
+        return _of_gdt(path, content)
+    if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+        return _of_xml(path, content)
     try:
         text = content.decode("utf-16" if content.startswith(_WIDE_TEXTS) else TEXT)
     except UnicodeDecodeError as error:
@@ -45,6 +51,8 @@ def sheet_of(path: str, content: bytes) -> Sheet:
         ) from None
     if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         return sheet_of_json(path, text)
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return _of_xml(path, content)
     return _of_csv(path, text)
 
 
@@ -102,6 +110,33 @@ def _count_known(text: str, separator: str) -> int:
     except csv.Error:
         return 0
     return sum(bool(place_named(cell) or guess(cell)) for cell in first)
+
+
+def _of_gdt(path: str, content: bytes) -> Sheet:
+    return _of_thresholds(path, content, thresholds_of, "GDT 2.1", "gp-pta export")
+
+
+def _of_xml(path: str, content: bytes) -> Sheet:
+    what = "XML of OtoAccess"
+    return _of_thresholds(path, content, thresholds_of_xml, what, "tone audiograms of OtoAccess")
+
+
+def _of_thresholds(
+    path: str,
+    content: bytes,
+    thresholds: Callable[[bytes], tuple[list[tuple[str, dict[str, Any]]], list[str]]],
+    what: str,
+    of: str,
+) -> Sheet:
+    """Return what a file has by its own reader; `what` it is, and `of` what it is read."""
+    try:
+        records, passed_over = thresholds(content)
+    except (GdtError, XmlError) as error:
+        raise AudiogramError(f"{path}: is no {what} that can be read: {error}") from None
+    if not records:
+        told = f": passed over {list_names(passed_over)}" * bool(passed_over)
+        raise AudiogramError(f"{path}: no threshold in it{told}; {what} that is read: {of}")
+    return Sheet.of_records(path, records, passed_over)
 
 
 def _of_parquet(path: str, content: bytes) -> Sheet:

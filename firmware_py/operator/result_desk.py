@@ -138,6 +138,7 @@ class ResultDesk:
                 "waits": as_json(course.waits),
                 "ended": course.ended,
                 "discomfort": as_json([*course.discomfort.values()]),
+                "noise": course.noise,
                 "minutes": round(course.seconds / 60.0, 1),
                 "norm": norm_lines(source),
                 "paper": paper_of(source),

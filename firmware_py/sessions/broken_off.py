@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
+from firmware_py.sessions.noise_played import noise_played
 from firmware_py.sessions.session_course import Input, Output
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.events import DiscomfortTold, Paused
@@ -42,13 +43,16 @@ class Course:
     waits: list[Waited] = field(default_factory=list)
     seconds: float = 0.0  # how long it took, without the breaks
     discomfort: dict[str, DiscomfortTold] = field(default_factory=dict)  # by ear, as told last
+    noise: list[dict[str, Any]] = field(default_factory=list)  # `noise_played`
     # Of each run of the firmware: the time of the session at which it began, and the clock's.
     runs: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
         course = cls(header.started, header.started, runs=[(0, header.started)])
-        last_us = 0
+        last_us, told = 0, [*told]
+        # Earlier formats have other actions.
+        course.noise = [] if header.is_earlier else noise_played(told)
         inputs = [each for each in told if isinstance(each, Input)]
         for each in inputs:
             if each.resumed is not None:

@@ -71,10 +71,12 @@ page
     /dev/null --listen 70000 => --listen is 70000; allowed are 0 to 65535
     -o operator.txt => allowed is a name in .html
     -o there.html => is there already
+    -o operator.html --order o.gdt => --order is of a page that is served; -o writes one of nobody
+    --simulated --order no.gdt => no.gdt: cannot be read
 export
-    => --format is missing; allowed are csv, json, fhir, parquet
+    => --format is missing; allowed are csv, json, fhir, gdt, parquet
 export BOTH
-    => --format is missing; allowed are csv, json, fhir, parquet
+    => --format is missing; allowed are csv, json, fhir, gdt, parquet
     --format parquet => parquet is no text
     -o out.txt => --format is missing and -o 'out.txt' does not tell it
     --schema -o out.txt => allowed is a name in .json

@@ -8,8 +8,9 @@ is in the note of every one of them, so that none is read without it.
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
+from device.audiogram_tables.fhir import METHOD
 from firmware_py.calibration.in_force import DB_HL
 from firmware_py.console.wording import verdict_words, which_ear_words
 from firmware_py.findings.statements import is_final
@@ -32,24 +33,33 @@ from host_tools.commands.export.document_session import (
     measured_db_hl,
     whole_as_one,
 )
+from host_tools.commands.export.fhir_parts import (
+    BAND,
+    BEYOND,
+    INFERRED,
+    LOINC,
+    NOISE_LEVELS,
+    UCUM,
+    UNCERTAINTY,
+    WHOLE,
+    Resource,
+    absent,
+    categories,
+    code_and_site,
+    concept,
+    extension,
+    interpretation,
+    masking,
+    reference,
+)
 from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_notes
 
-Resource = dict[str, Any]
-
-LOINC: Final = "http://loinc.org"
-UCUM: Final = "http://unitsofmeasure.org"
-_TERMS: Final = "http://terminology.hl7.org/CodeSystem"
 _NAMES: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:gp-pta:fhir")
 
 # By the transducer of its members.
 PANELS: Final = {
     AIR: ("89015-2", "Pure tone threshold audiometry panel"),
     BONE: ("100652-7", "Pure tone bone conduction threshold audiometry panel"),
-}
-# Beyond a limit: the comparator, and the interpretation with its name.
-BEYOND: Final = {
-    Kind.ABOVE: (">", (">", "Off scale high")),
-    Kind.AT_MOST: ("<=", ("<", "Off scale low")),
 }
 INDETERMINATE: Final = ("IND", "Indeterminate")
 # Of what was not asked: it is derived, and its number stands under a name that no reader of
@@ -59,11 +69,6 @@ INFERRED_BY: Final = (
     "inferred from the tones at other frequencies and from what is known of other people; "
     "no tone was asked near this frequency"
 )
-INFERRED: Final = {
-    "level_db_hl": "inferred threshold, not measured",
-    "low_db_hl": "lower end of the 95 % band of the answers of the inferred threshold",
-    "high_db_hl": "upper end of the 95 % band of the answers of the inferred threshold",
-}
 # Of an ear that could not be tested: no result can be obtained, which HL7 calls cancelled ("X" of
 # its table 0085).
 NOT_TESTED_STATUS: Final = "cancelled"
@@ -73,12 +78,6 @@ NO_CLOCK: Final = "the clock of the device was not set: nobody knows when this w
 COMPARATORS: Final = {SIGNS[bound]: comparator for bound, comparator in BOUND_SIGNS.items()}
 # Of a session: what tells it from all others, by whichever way it came here.
 NAMED_BY: Final = ("session", "started", "firmware", "device", "person", "settings", "prior")
-BAND: Final = {
-    "low_db_hl": "lower end of the 95 % band of the answers",
-    "high_db_hl": "upper end of the 95 % band of the answers",
-}
-# Of a quantity: its standard uncertainty, of the whole measurement.
-UNCERTAINTY: Final = "http://hl7.org/fhir/StructureDefinition/iso21090-uncertainty"
 
 
 def as_fhir(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
@@ -143,11 +142,11 @@ class _Writer:
     def _observations(self, ear: DocumentEar) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
         if not has_thresholds(ear):
-            why = [verdict_words(ear)], _absent(*NOT_TESTED)
+            why = [verdict_words(ear)], absent(*NOT_TESTED)
             return [self._at(ear, found["frequency_hz"], *why) for found in ear.thresholds]
         asked = {
             (f := found["frequency_hz"]): self._at(
-                ear, f, self._words(ear, found), self._value(found)
+                ear, f, self._words(ear, found), self._value(ear, found)
             )
             for found in ear.thresholds
             if found["mark"] != Outcome.INFERRED
@@ -187,8 +186,8 @@ class _Writer:
         verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in ears]
         name = "panel" if transducer == AIR else f"panel {transducer}"
         return {
-            **self._observation(name, _concept(LOINC, *PANELS[transducer]), ears),
-            **({} if any(map(has_thresholds, ears)) else _absent(*NOT_TESTED)),
+            **self._observation(name, {"code": concept(LOINC, *PANELS[transducer])}, ears),
+            **({} if any(map(has_thresholds, ears)) else absent(*NOT_TESTED)),
             "note": self._notes(
                 [
                     f"session {record['outcome']}",
@@ -201,24 +200,24 @@ class _Writer:
                 ],
                 ears,
             ),
-            "hasMember": [_reference(member) for member in members],
+            "hasMember": [reference(member) for member in members],
         }
 
     def _inferred_resource(
         self, ear: DocumentEar, threshold: JsonObject, measured: Iterable[Resource]
     ) -> Resource:
-        sources = [_reference(each) for each in measured]
+        sources = [reference(each) for each in measured]
         parts = {
             "status": "preliminary",
             "method": {"text": INFERRED_BY},
             **({"derivedFrom": sources} if sources else {}),
-            **_absent(*NOT_ASKED),
+            **absent(*NOT_ASKED),
             "component": self._components(threshold, INFERRED),
         }
         return self._at(ear, threshold["frequency_hz"], self._words(ear, threshold), parts)
 
     def _confirmed_resource(self, ear: DocumentEar, again: JsonObject) -> Resource:
-        value = _absent("unknown", "Unknown")
+        value = absent("unknown", "Unknown")
         if again["threshold_db_hl"] is not None:
             value = {"valueQuantity": self._quantity(again["threshold_db_hl"])}
         marks = [] if again["mark"] == Outcome.MEASURED else [again["mark"]]
@@ -231,7 +230,7 @@ class _Writer:
         name = f"Uncomfortable level Ear - {told.ear} --{level.frequency_hz} Hz"
         value = {"value": level.level_db_hl, "unit": DB_HL, "system": UCUM, "code": "dB"}
         by = f"measured elsewhere{': ' * bool(told.source)}{told.source}"
-        found = self._observation(name, {"text": name}, [])
+        found = self._observation(name, code_and_site(name, None, told.ear), [])
         for of_the_session in ("device", "effectiveDateTime", "effectivePeriod"):
             found.pop(of_the_session, None)
         return {
@@ -250,9 +249,9 @@ class _Writer:
         ear, kind = of.route.ear, of.route.kind
         through = "" if kind is BY_AIR else f" by {kind.transducer} conduction"
         name = f"Hearing threshold Ear - {ear}{through} --{frequency_hz} Hz"
-        known = kind.loinc[ear].get(frequency_hz)
-        code = {"text": name} if known is None else _concept(LOINC, known, name)
-        found = {**self._observation(f"{which}{name}", code, [of]), **parts}
+        code = code_and_site(name, kind.loinc[ear].get(frequency_hz), ear)
+        method = {"method": {"text": METHOD}}
+        found = {**self._observation(f"{which}{name}", code, [of]), **method, **parts}
         return {**found, "note": self._notes(notes, [of])}
 
     def _observation(self, name: str, code: Resource, ears: Sequence[DocumentEar]) -> Resource:
@@ -262,11 +261,11 @@ class _Writer:
             "resourceType": "Observation",
             "id": str(uuid.uuid5(_NAMES, f"{self._name} {name}")),
             "status": self._status(ears),
-            "category": [_concept(f"{_TERMS}/observation-category", "exam", "Exam")],
-            "code": code,
+            "category": categories(),
+            **code,
             **({"subject": subject} if identifier else {}),
             **self._when(),
-            "device": _reference(self._device),
+            "device": reference(self._device),
         }
 
     def _when(self) -> Resource:
@@ -307,39 +306,57 @@ class _Writer:
         )
         return "final" if final else "preliminary"
 
-    def _value(self, found: JsonObject) -> Resource:
+    def _value(self, ear: DocumentEar, found: JsonObject) -> Resource:
         """Return the value of a threshold that was asked, or why there is none."""
+        levels = self._of.noise_at(ear.route, found["frequency_hz"]) or {}
+        noise = masking(found["masking"]) + [
+            {"code": {"text": NOISE_LEVELS[end]}, "valueQuantity": self._quantity(levels[end])}
+            for end in (NOISE_LEVELS if levels else ())
+        ]
         level_db_hl = measured_db_hl(found)
         if level_db_hl is not None:
             sd_db = found["reading"].get("whole_sd_db")
-            known = [] if sd_db is None else [_extension(UNCERTAINTY, sd_db)]
+            known = [] if sd_db is None else [extension(UNCERTAINTY, sd_db)]
             return {
                 "valueQuantity": {
                     **({"extension": known} if known else {}), **self._quantity(level_db_hl),
                 },
-                "component": self._components(found, BAND),
+                "component": [*self._components(found, BAND), *noise],
             }  # fmt: skip
+        parts = {"component": noise} if noise else {}
         limit_db_hl = known_db_hl(found)
         if limit_db_hl is not None:
             comparator, meaning = BEYOND[found["reading"]["kind"]]
             value = self._quantity(limit_db_hl, comparator)
-            return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
+            return {"valueQuantity": value, "interpretation": [interpretation(*meaning)], **parts}
         return {
-            **_absent("unknown", "Unknown"),
-            "interpretation": [_interpretation(*INDETERMINATE)],
+            **absent("unknown", "Unknown"),
+            "interpretation": [interpretation(*INDETERMINATE)],
+            **parts,
         }
 
     def _components(self, found: JsonObject, names: Mapping[str, str]) -> list[Resource]:
-        """Return the numbers of these names; where they are limits of the test, each says so."""
+        """Return the numbers of these names, and the whole's; the limits of the test say so."""
         reading = found["reading"]
+        floor_db_hl, ceiling_db_hl = found["floor_db_hl"], found["ceiling_db_hl"]
+        is_open = {
+            "low_db_hl": reading["low_open"],
+            "high_db_hl": reading["high_open"],
+            "whole_low_db_hl": reading["low_open"] or reading.get("whole_low_db_hl") == floor_db_hl,
+            "whole_high_db_hl": reading["high_open"]
+            or reading.get("whole_high_db_hl") == ceiling_db_hl,
+        }
         signs = {
             "level_db_hl": COMPARATORS[reading["sign"]],
-            "low_db_hl": "<=" if reading["low_open"] else "",
-            "high_db_hl": ">=" if reading["high_open"] else "",
+            **{end: "<=" if "low" in end else ">=" for end, known in is_open.items() if known},
         }
+        whole = {n: text for n, text in WHOLE.items() if reading.get(n) is not None}
         return [
-            {"code": {"text": text}, "valueQuantity": self._quantity(reading[name], signs[name])}
-            for name, text in names.items()
+            {
+                "code": {"text": text},
+                "valueQuantity": self._quantity(reading[name], signs.get(name, "")),
+            }
+            for name, text in {**names, **whole}.items()
         ]
 
     def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
@@ -378,23 +395,3 @@ class _Writer:
         record += [f"{called}: {transducer}"] if transducer else []
         record += [ear.record["convention"] for ear in ears if has_thresholds(ear)]
         return [*record, calibration["words"]]
-
-
-def _absent(code: str, display: str) -> Resource:
-    return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
-
-
-def _concept(system: str, code: str, display: str) -> Resource:
-    return {"coding": [{"system": system, "code": code, "display": display}], "text": display}
-
-
-def _extension(url: str, value: float) -> Resource:
-    return {"url": url, "valueDecimal": round(float(value), 1)}
-
-
-def _interpretation(code: str, display: str) -> Resource:
-    return _concept(f"{_TERMS}/v3-ObservationInterpretation", code, display)
-
-
-def _reference(resource: Resource) -> Resource:
-    return {"reference": f"urn:uuid:{resource['id']}"}

@@ -5,7 +5,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final, Self
@@ -14,6 +16,7 @@ from host_tools.commands.export.by_month import month_of, write_by_month
 from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.formats import (
     FORMATS,
+    GDT,
     OF_ANSWERS,
     PARQUET,
     Encode,
@@ -41,14 +44,16 @@ examples:
   gp-pta export sessions --answers -o answers
   gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
   gp-pta export gp-pta-session-1.json --format fhir -o P-17.json
+  gp-pta export --order order.gdt -o answer.gdt
   gp-pta export --schema
 
 csv has a session a row, or with --tidy a threshold a row; a column of numbers has numbers only, and
 what is no number is said in a column beside it. --nhanes writes variables and codes of NHANES; 666:
-no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
-has a threshold a row. --answers has an answer a row: a directory gets a file of Parquet a month, as
-in answers/month=2026-11/answers.parquet; .parquet and .csv are one file. They come out of a replay,
-which is kept in the index of gp-pta sessions.
+no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. gdt is a
+record 6310 of GDT 2.1 for each session of one person; --order answers an order 6302, and brings its
+patient back. parquet has a threshold a row. --answers has an answer a row: a directory gets a file
+of Parquet a month, as in answers/month=2026-11/answers.parquet; .parquet and .csv are one file.
+They come out of a replay, which is kept in the index of gp-pta sessions.
 
 A JOURNAL in .json is a document of sessions, which the operator's page saves and --format json
 writes: it gives every format that its journals give.
@@ -72,7 +77,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--format",
         choices=tuple(FORMATS),
-        help="default: what FILE ends in (.csv, .json, .parquet)",
+        help="default: what FILE ends in (.csv, .json, .gdt, .parquet)",
     )
     p.add_argument(
         "-o", "--out", type=Path, metavar="FILE",
@@ -83,6 +88,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_convention_argument(p)
     add_unfinished_argument(p, "take")
     add_index_argument(p, "--answers: replay every journal, and keep nothing")
+    p.add_argument(
+        "--order", type=Path, metavar="FILE", help="gdt: answer this order of a practice system"
+    )
     p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
 
 
@@ -92,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
         _write_schema(out, arguments.force)
         return 0
     wanted = Wanted.of(arguments, out, "-o")
+    if arguments.order is not None:
+        wanted = wanted.answer_to(arguments.order)
     journals = journals_or_newest(arguments.journals, tunings=False)
     _check_once(journals)
     there = [path for path in journals if path.is_file() and path.suffix != DOCUMENT]
@@ -122,6 +132,7 @@ def _write_schema(out: Path | None, force: bool) -> None:
 class Wanted:
     """An export that somebody asked for."""
 
+    name: str  # of the format
     encode: Encode
     out: Path | None  # None: standard output
     answers: bool
@@ -140,7 +151,16 @@ class Wanted:
             raise HostError(f"--convention is of thresholds; --{OF_ANSWERS} has what was played")
         name = _checked_format(arguments, out, option)
         encode = encoder(name, arguments)
-        return cls(encode, out, answers, arguments.unfinished, arguments.convention)
+        return cls(name, encode, out, answers, arguments.unfinished, arguments.convention)
+
+    def answer_to(self, order: Path) -> Self:
+        """Return the same as the answer to an order; `HostError` if it is none, or of no GDT."""
+        from host_tools.commands.export.gdt import Order, as_gdt
+
+        if self.name != GDT:
+            raise HostError(f"--order is of {GDT}; the format is {self.name}")
+        encode = partial(as_gdt, order=Order.read(order, date.today()))
+        return replace(self, encode=encode)
 
 
 def _checked_format(arguments: argparse.Namespace, out: Path | None, option: str) -> str:

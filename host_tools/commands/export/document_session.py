@@ -125,6 +125,13 @@ class DocumentSession:
             for each in told
         ]
 
+    def noise_at(self, route: Route, frequency_hz: int) -> JsonObject | None:
+        """Return how loud the noise in the other ear was there; None: none, or it is not known."""
+        noise = (
+            each for each in self.record.get("noise", ()) if gather_routes(each)[ROUTE] == route
+        )
+        return next((each for each in noise if each["frequency_hz"] == frequency_hz), None)
+
     @cached_property
     def digest(self) -> str:
         """Return what tells whether two are one, by whichever way they came here."""

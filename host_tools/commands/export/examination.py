@@ -99,6 +99,7 @@ class Examination:
                 "vibrator": self.identity.vibrator,
             },
             **({"discomfort": told} if (told := self._discomfort) else {}),
+            **({"noise": self.course.noise} if self.course.noise else {}),
             "settings": header["settings"],
             "prior": self.header.prior or None,
             **{name: found[name] for name in found if name != "outcome"},

@@ -49,11 +49,13 @@ def _of(module: str, name: str) -> Callable[..., Iterator[bytes]]:
 
 
 CSV: Final = "csv"
+GDT: Final = "gdt"
 PARQUET: Final = "parquet"
 FORMATS: Final = {
     CSV: Format(".csv", _of("csv_table", "as_csv")),
     "json": Format(".json", as_json),
     "fhir": Format(".json", _of("bundle", "as_fhir")),
+    GDT: Format(".gdt", _of("gdt", "as_gdt"), text=False),
     PARQUET: Format(
         ".parquet",
         _of("threshold_rows", "THRESHOLDS.as_parquet"),

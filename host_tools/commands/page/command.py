@@ -4,8 +4,9 @@ import argparse
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.simulator.serve import stop_by_signals
 from host_tools.catalogue import LANGUAGES
@@ -28,6 +29,7 @@ EXAMPLE = """\
 example:
   gp-pta page -o operator.html
   gp-pta page /dev/ttyACM0
+  gp-pta page /dev/ttyACM0 --order order.gdt
   gp-pta page --simulated --audiogram N3 --routes air,bone
 
 The file needs nothing else: Chromium, Chrome and Edge open it, and it talks to the device's console
@@ -36,6 +38,9 @@ that it prints, which has a token, and which nobody else needs to know. It ends 
 a time has the device; a test under way goes on without any. The third command needs no device: it
 runs a simulated one, firmware and all, with a listener who answers as fast as people do. You are
 the operator. The journals stay, and an unfinished test is gone on with next time.
+
+--order has the page begin with the person of an order of a practice system (GDT 2.1, 6302); who
+types another one is asked. gp-pta export --order writes the answer.
 
 exit codes: 0 the file was written, or ^C; 2 it cannot be written, nothing can listen, or the
 simulated device ended
@@ -61,6 +66,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--listen", type=int, default=0, metavar="N",
         help="serve at this port of 127.0.0.1 (default: any that is free)",
     )  # fmt: skip
+    p.add_argument(
+        "--order", type=Path, metavar="FILE", help="serve the page for this order of GDT 2.1"
+    )
     p.add_argument(
         "--simulated", action="store_true", help="serve the page with a simulated device behind it"
     )
@@ -93,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for option in unusual(_add_simulated, arguments):
             raise HostError(f"{option} is an option of --simulated, which is not there")
+    if arguments.order is not None and arguments.out is not None:
+        raise HostError("--order is of a page that is served; -o writes one of nobody")
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
         for language in LANGUAGES:
@@ -104,8 +114,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError(f"--listen is {arguments.listen}; allowed are 0 to {LISTEN_MAX}")
     what = "--simulated" if arguments.simulated else "PORT"
     need(f"gp-pta page {what}", *NEEDS["PORT"], use="page PORT")
-    _serve(arguments, page())
+    _serve(arguments, page(_ordered(arguments.order)))
     return 0
+
+
+def _ordered(order: Path | None) -> dict[str, Any] | None:
+    from host_tools.commands.export.gdt import Order
+
+    return None if order is None else Order.read(order, date.today()).on_the_page()
 
 
 def _serve(arguments: argparse.Namespace, html: str) -> None:

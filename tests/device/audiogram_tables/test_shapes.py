@@ -161,7 +161,7 @@ def test_air_and_bone_are_of_one_ear(cells: str, wanted: float) -> None:
         ("a,b\n10,20\n", '"t500=a', "allowed is PLACE=HEADING,..."),
         ("a,b\n10,20\n", "none.txt", "'none.txt': No such file or directory; allowed are PLACE"),
         ("a,b\n10,20\n", None, "has no column tNNN (t500, t1000 ...): 'a b'; cells are taken"),
-        ("<?xml version='1.0'?><a/>", None, "is XML or a page for a browser; allowed are CSV"),
+        ("<?xml version='1.0'?><a/>", None, "no threshold in it; XML of OtoAccess that is read"),
     ],
 )  # fmt: skip
 def test_what_has_to_be_said_is_refused(content: str, columns: str | None, words: str) -> None:

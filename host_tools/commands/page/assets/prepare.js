@@ -22,6 +22,7 @@ export class Preparation {
   #settings = {};
   #configured = {};
   #isNamed = true; // whether the last test has an identifier
+  #ordered = KNOWS.ordered; // the person of an order, until a test of theirs has begun
 
   /** `onStarted` is called when the device has begun a test. */
   constructor(onStarted) {
@@ -44,6 +45,7 @@ export class Preparation {
       this.load({}).then(() => at("identifier").focus(), problem);
     });
     this.#limits();
+    fillPerson(this.#ordered);
   }
 
   /** Write what the table of settings allows into the fields. */
@@ -172,6 +174,7 @@ export class Preparation {
     await tellRoom();
     await device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
+    this.#ordered = typed.identifier === this.#ordered?.identifier ? null : this.#ordered;
     const begun = JSON.parse(await device.ask("SESS:IDEN?"));
     bindTyped(device.serial, begun, typed);
     await tellDiscomfort(discomfort);
@@ -179,6 +182,9 @@ export class Preparation {
 
   /** Return whether the identifier is of one person, as far as the device and the operator know. */
   async #isAgreed() {
+    if (!(await this.#isOrdered(personTyped()))) {
+      return false;
+    }
     const typed = personTyped();
     this.#told(typed); // what cannot be is refused before anything is asked
     discomfortTyped();
@@ -200,6 +206,20 @@ export class Preparation {
       }
     }
     return !known || this.#isSamePerson(known, typed);
+  }
+
+  /** Have the operator say who is tested, where the order is for another person than is typed. */
+  async #isOrdered(typed) {
+    const ordered = this.#ordered;
+    if (!ordered || ordered.identifier === typed.identifier) {
+      return true;
+    }
+    const names = { ordered: ordered.identifier, typed: typed.identifier || "-" };
+    const answer = await askOperator(say("ask_order", names), "ask_known", "ask_other");
+    if (answer === "yes") {
+      fillPerson({ ...typed, ...ordered });
+    }
+    return Boolean(answer);
   }
 
   /** Have the operator say whether a session and what is typed now are of the same person. */

@@ -171,6 +171,7 @@ export class Result {
           settings: this.#told.settings,
           prior: this.#told.prior || null,
           ...(this.#discomfort.length ? { discomfort: this.#discomfort } : {}),
+          ...(this.#told.noise?.length ? { noise: this.#told.noise } : {}),
           ...found,
         },
       ],

@@ -89,11 +89,49 @@ def leaves_of(content: bytes) -> list[Leaf]:
         told: Any = pq.read_table(pa.BufferReader(content)).to_pylist()
     elif content.startswith((b"{", b"[")):
         told = json.loads(content)
+    elif content.startswith(b"01380006310"):
+        told = records_of_gdt(content)
     else:
         told = [*csv.DictReader(io.StringIO(content.decode()))]
     found: list[Leaf] = []
     _gather(told, "", 0, found, iter(range(10**9)))
     return found
+
+
+# Of GDT 2.1, by the public description of its fields.
+GDT_FIELDS: Final = {
+    "8000": "record", "8100": "length", "8315": "receiver", "8316": "sender", "9206": "characters",
+    "9218": "version", "3000": "patient", "3101": "surname", "3102": "forename", "3103": "born",
+    "3110": "sex", "8402": "procedure", "6200": "day", "6201": "time", "6227": "comment",
+    "6228": "text", "8410": "test", "8411": "title", "8420": "value", "8421": "unit",
+    "8470": "note", "8480": "result",
+}  # fmt: skip
+
+
+def records_of_gdt(content: bytes) -> list[dict[str, Any]]:
+    """Return the records: fields by name, and the tests each by itself; all as long as it says."""
+    records: list[dict[str, Any]] = []
+    while content:
+        length, number = int(content[:3]), content[3:7].decode()
+        assert content[length - 2 : length] == b"\r\n"
+        name, text = GDT_FIELDS[number], content[7 : length - 2].decode("latin-1")
+        if name == "record":
+            records.append({"tests": [], "length": 0, "bytes": 0})
+        if name == "test":
+            records[-1]["tests"].append({})
+        of_test = name in ("test", "title", "value", "unit", "note", "result")
+        place = records[-1]["tests"][-1] if of_test else records[-1]
+        told = float(text) if name == "value" else text
+        if name in ("text", "note", "comment"):
+            place.setdefault(name, []).append(told)
+        else:
+            assert not place.get(name)
+            place[name] = told
+        records[-1]["bytes"] += length
+        content = content[length:]
+    for record in records:
+        assert int(record["length"]) == record["bytes"]
+    return records
 
 
 def _gather(value: Any, name: str, row: int, found: list[Leaf], rows: Iterator[int]) -> None:

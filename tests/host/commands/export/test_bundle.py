@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from device.audiogram_tables.fhir import METHOD
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.statements import as_told
 from firmware_py.findings.whole_band import USUAL
@@ -22,7 +23,7 @@ from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import Route
 from firmware_py.terms.settings import Settings
 from firmware_py.terms.words import say
-from host_tools.commands.export.bundle import CLASSICAL
+from host_tools.commands.export.bundle import CLASSICAL, INFERRED_BY
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.gaps import gap_note
 from host_tools.commands.export.schema import schema_text
@@ -36,7 +37,7 @@ from tests.host.commands.export.sessions import (
     session_with_marks,
     with_vibrator,
 )
-from tests.host.journals import BOTH, LEFT_S2
+from tests.host.journals import BOTH, LEFT_S2, MASKED
 
 
 def resources_of(*examinations: Examination) -> list[dict[str, Any]]:
@@ -105,17 +106,67 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
 
     assert (quantity["system"], quantity["code"]) == ("http://unitsofmeasure.org", "dB")
     assert quantity["value"] == pytest.approx(threshold.threshold_db_hl, abs=0.05)
-    low, high = (part["valueQuantity"]["value"] for part in found["component"])
-    assert low == pytest.approx(threshold.low_db_hl, abs=0.05)
-    assert high == pytest.approx(threshold.high_db_hl, abs=0.05)
-    assert {part["code"]["text"].split(" of the ")[-1] for part in found["component"]} == {
-        "answers"
-    }
+    parts = {p["code"]["text"]: p["valueQuantity"]["value"] for p in found["component"][:5]}
     whole = USUAL.of(Route("right"), threshold)
     assert whole is not None
+    ends = threshold.low_db_hl, threshold.high_db_hl, whole.low_db_hl, whole.high_db_hl
+    assert [*parts.values()] == pytest.approx([*ends, whole.sd_db], abs=0.05)
+    assert [*parts] == [
+        *(f"{end} end of the 95 % band of the answers" for end in ("lower", "upper")),
+        *(f"{end} end of the 95 % band of the whole measurement" for end in ("lower", "upper")),
+        "standard uncertainty of the whole measurement",
+    ]
     (extension,) = quantity["extension"]
     assert extension["url"].endswith("/iso21090-uncertainty")
     assert extension["valueDecimal"] == pytest.approx(whole.sd_db, abs=0.05)
+
+
+def test_an_observation_says_that_it_is_audiology_and_how_it_was_made() -> None:
+    resources = [r for r in resources_of(session_with_bone()) if r["resourceType"] != "Device"]
+    kinds = {tuple(c["coding"][0]["code"] for c in r["category"]) for r in resources}
+    assert kinds == {("exam", "AU")}
+    assert {r["method"]["text"] for r in resources if "hasMember" not in r} == {METHOD, INFERRED_BY}
+    assert not any("meta" in r for r in resources), "no profile is claimed"
+
+
+def test_a_masked_threshold_has_the_levels_of_the_noise() -> None:
+    examination = read_examination(MASKED)
+    (noise,) = [n for n in examination.course.noise if n["frequency_hz"] == 4000]
+    name = f"Hearing threshold Ear - {noise['ear']} --4000 Hz"
+    found = observation(resources_of(examination), name)
+    levels = [
+        part["valueQuantity"]["value"]
+        for part in found["component"]
+        if "effective level of the noise" in part["code"]["text"]
+    ]
+    assert levels == [noise["low_db_hl"], noise["high_db_hl"]]
+    (session,) = json.loads(as_json([examination]))["sessions"]
+    assert session["noise"] == examination.course.noise
+    assert "effective level" not in as_fhir([read_examination(BOTH)]).decode()
+
+
+def test_the_side_stands_where_no_code_tells_it() -> None:
+    for resource in resources_of(session_with_bone())[1:]:
+        name = resource["code"]["text"]
+        site = resource.get("bodySite", {}).get("text", "")
+        by_name = next((side for side in ("right", "left") if f" - {side} by bone" in name), "")
+        assert site == (f"{by_name.capitalize()} ear structure" if by_name else "")
+
+
+def test_a_threshold_says_what_was_done_against_the_other_ear() -> None:
+    resources = resources_of(session_with_marks(), session_with_bone())
+    told = {
+        frequency_hz: next(
+            part["valueCodeableConcept"]["text"].partition(":")[0]
+            for part in observation(resources[:21], right(frequency_hz))["component"]
+            if part["code"]["text"] == "masking of the other ear"
+        )
+        for frequency_hz in (3000, 4000, 6000, 8000)
+    }
+    assert told == {3000: "none", 4000: "uncertain", 6000: "none", 8000: "none"}
+    masked = [r for r in resources if "masked: narrow-band noise" in json.dumps(r)]
+    assert len(masked) == 14, "of 16 by bone, one was not asked, and one had no noise"
+    assert not any(r["status"] == "preliminary" and "derivedFrom" in r for r in masked)
 
 
 def test_a_nominal_level_has_no_uncertainty() -> None:

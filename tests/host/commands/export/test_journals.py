@@ -106,7 +106,7 @@ def test_row_groups_of_parquet_are_one_table(monkeypatch: pytest.MonkeyPatch) ->
 # What it costs
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", sorted(FORMS.keys() - {"gdt"}))  # which has one person in a file
 def test_sessions_are_let_go_when_they_are_written(
     archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

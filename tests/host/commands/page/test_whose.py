@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 from device.simulator.world import World
 from firmware_py.terms.person import Person
 from firmware_py.terms.settings import Settings
+from host_tools.commands.page import assemble
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.in_javascript import run
 from tests.host.commands.page.rig import LOCKED, Device
@@ -223,3 +225,31 @@ def test_a_form_can_be_emptied_only_when_something_stands_in_it(page: Page) -> N
         "right",
         "left",
     ]
+
+
+def test_an_order_for_another_person_is_asked_about(
+    tmp_path: Path, device: Device, operator: Operator
+) -> None:
+    ordered = {"identifier": "4711", "birth_year": 1950, "sex": "M", "name": "Jürgen Müßig"}
+    html = tmp_path / "ordered.html"
+    html.write_text(assemble.page(ordered), encoding="utf-8")
+    device.start()
+    page = operator.open(device.stand_in(), html.as_uri())
+    page.click("#choose")
+    expect(page.locator("#view-prepare")).to_be_visible()
+    wanted = {name: str(text) for name, text in ordered.items()}
+    assert fields_of_person(page) == {**NOBODY, **wanted}
+
+    words = page.locator("#ask-words")
+    page.fill("#identifier", "P-B")
+    page.click("#start")
+    expect(words).to_have_text("The order is for 4711, not P-B. Is 4711 tested?")
+    page.keyboard.press("Escape")
+    assert not device.journal().exists()
+    page.fill("#identifier", "")
+    page.click("#start")
+    expect(words).to_have_text("The order is for 4711, not -. Is 4711 tested?")
+    page.click("#ask-yes")
+    expect(page.locator("#whose")).to_have_text("Jürgen Müßig · 4711 · session 1")
+    assert "Müßig".encode() not in device.journal().read_bytes()
+    page.click("#abort")
