@@ -167,6 +167,9 @@ sessions GOLDEN
     -o p.html => -o writes a page of people; it needs --people
     --people -o p.png => -o is 'p.png'; allowed is a name in .html
     --people --export p.csv => --people and --export do not go together
+    --rules => --rules is of people; it needs --people
+    --baseline a.journal => --baseline is of people; it needs --people
+    --people --baseline a.journal => --baseline is 'a.journal', which is none of the sessions chosen
     --people --identifier nobody -o p.html => is of anybody: nothing was
     --since 1.2.2026 => --since is '1.2.2026'; allowed is a day such as 2026-01-31
     --since 2026-02-30 => --since is '2026-02-30'; allowed is a day such as 2026-01-31
