@@ -61,9 +61,12 @@ listen
     --wav played.mp3 => --wav is 'played.mp3'; allowed is a name in .wav, in a directory that is
     --wav no/such/played.wav => --wav is 'no/such/played.wav'; allowed is a name in .wav, in a
 page
-    => one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device
-    /dev/null -o operator.html => one of PORT, -o FILE.html and --simulated is wanted
-    /dev/null --simulated => one of PORT, -o FILE.html and --simulated is wanted
+    => one of PORT, -o FILE.html, --guide and --simulated is wanted; gp-pta page --simulated
+    /dev/null -o operator.html => one of PORT, -o FILE.html, --guide and --simulated is wanted
+    -o operator.html --language de => --language is an option of --guide
+    --guide --simulated => --guide goes with no PORT and no --simulated
+    --guide -o guide.txt => guide.txt
+    /dev/null --simulated => one of PORT, -o FILE.html, --guide and --simulated is wanted
     /dev/null --routes air,bone => --routes is an option of --simulated, which is not there
     --simulated --speed 0 => --speed is 0; allowed is 0.1 to 1000
     --simulated --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2

@@ -52,7 +52,7 @@ _BLOCKS: Final = re.compile(
 
 def page() -> str:
     """Return the page: all of it in one file, with nothing from outside."""
-    program, style = _program(), _STYLE.sub(r"\1", f"{drawing_js.style()}\n{_asset('page.css')}")
+    program, style = _program(), _STYLE.sub(r"\1", f"{drawing_js.style()}\n{asset('page.css')}")
     parts = {
         "policy": _policy(program, style),
         "style": style,
@@ -63,7 +63,7 @@ def page() -> str:
         "knowledge": _pack(knowledge()),
         "program": program,
     }
-    html = _BLOCKS.sub("", _asset("page.html"))
+    html = _BLOCKS.sub("", asset("page.html"))
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], html)
 
 
@@ -79,7 +79,7 @@ def exports_of(source: str) -> list[str]:
 
 
 def _add(name: str, found: dict[str, str]) -> None:
-    source = _asset(name)
+    source = asset(name)
     for _, imported in _IMPORT.findall(source):
         if not imported.startswith(DRAWING) and imported.removeprefix("./") not in found:
             _add(imported.removeprefix("./"), found)
@@ -134,5 +134,5 @@ def _pack(value: Any) -> str:
     return packed.translate(IN_HTML)
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.serve import stop_by_signals
-from host_tools.catalogue import LANGUAGES
+from host_tools.catalogue import ENGLISH, LANGUAGES, add_language_argument
 from host_tools.devices.simulation import (
     SIMULATED,
     add_listener_arguments,
@@ -29,21 +29,25 @@ example:
   gp-pta page -o operator.html
   gp-pta page /dev/ttyACM0
   gp-pta page --simulated --audiogram N3 --routes air,bone
+  gp-pta page --guide --language de -o guide.pdf
 
 The file needs nothing else: Chromium, Chrome and Edge open it, and it talks to the device's console
 over Web Serial. Any browser of this computer can run a test by the second command: open the address
 that it prints, which has a token, and which nobody else needs to know. It ends with ^C. One page at
 a time has the device; a test under way goes on without any. The third command needs no device: it
 runs a simulated one, firmware and all, with a listener who answers as fast as people do. You are
-the operator. The journals stay, and an unfinished test is gone on with next time.
+the operator. The journals stay, and an unfinished test is gone on with next time. The fourth writes
+what to do, in what order, and what each question means: a page to print, .pdf or .html, or without
+-o lines for this terminal.
 
 exit codes: 0 the file was written, or ^C; 2 it cannot be written, nothing can listen, or the
 simulated device ended
 """
 
-NEEDS: Final = {"PORT": ("websockets",)}
+NEEDS: Final = {"PORT": ("websockets",), "--guide -o FILE.pdf": ("matplotlib", "typst")}
 WANTED: Final = (
-    "one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device"
+    "one of PORT, -o FILE.html, --guide and --simulated is wanted; gp-pta page --simulated needs "
+    "no device"
 )
 ENDING: Final = ".html"
 LISTEN_MAX: Final = 65535
@@ -57,6 +61,11 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     p.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="write the page to a file")
     p.add_argument("--force", action="store_true", help="replace FILE.html if it is there")
+    p.add_argument(
+        "--guide", action="store_true",
+        help="tell what an operator does, and what each question means; with -o .html or .pdf",
+    )  # fmt: skip
+    add_language_argument(p, "of --guide; the page has all of them")
     p.add_argument(
         "--listen", type=int, default=0, metavar="N",
         help="serve at this port of 127.0.0.1 (default: any that is free)",
@@ -84,6 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
     from host_tools.commands.page.assemble import page  # with the firmware's table of commands
     from host_tools.commands.page.knowledge import lacking
 
+    if arguments.guide:
+        return _guide(arguments)
+    if arguments.language != ENGLISH:
+        raise HostError("--language is an option of --guide; the page has all languages")
     ways = (arguments.port is not None, arguments.out is not None, arguments.simulated)
     if sum(ways) != 1:
         raise HostError(WANTED)
@@ -105,6 +118,30 @@ def run(arguments: argparse.Namespace) -> int:
     what = "--simulated" if arguments.simulated else "PORT"
     need(f"gp-pta page {what}", *NEEDS["PORT"], use="page PORT")
     _serve(arguments, page())
+    return 0
+
+
+def _guide(arguments: argparse.Namespace) -> int:
+    """Show the operator's guide, or write it."""
+    from host_tools.commands.page.guide import COLUMNS, GuideShown, guide, guide_as_html
+    from host_tools.papers.pdf import PDF, write_paper
+
+    if arguments.port is not None or arguments.simulated:
+        raise HostError("--guide goes with no PORT and no --simulated: it needs no device")
+    out = arguments.out
+    if out is None:
+        from rich.console import Console
+
+        from host_tools.papers.characters import show_paper
+
+        show_paper(Console(highlight=False), guide(), GuideShown(arguments.language))
+        return 0
+    check_name(out, "-o", (ENDING, PDF), arguments.force)
+    if out.suffix == ENDING:
+        write_text(out, guide_as_html(arguments.language), for_all=True)
+        return 0
+    need(f"-o {out}", *NEEDS["--guide -o FILE.pdf"], use="page --guide -o FILE.pdf")
+    write_paper(guide(), GuideShown(arguments.language), out, columns=COLUMNS)
     return 0
 
 
