@@ -24,6 +24,7 @@ EXTRA_FOR: Final = {
     "simulate --board emulated": "emulator",
     "console": "host",
     "page PORT": "host",
+    "page --guide -o FILE.pdf": "report",
     "replay --picture": "report",
     "report -o PICTURE": "report",
     "prescribe -o PICTURE": "report",

@@ -31,7 +31,7 @@ REASONS: Final = "remarks"  # the table of the firmware's reasons
 PERCENT: Final = "percent"  # so the codes of percentages begin
 # Tables of reasons and rows, by codes.
 PAPER: Final = "paper"  # and of the rows of its papers
-SAID: Final = (REASONS, PAPER, "steps", "people", "prescription")
+SAID: Final = (REASONS, PAPER, "steps", "people", "prescription", "guide")
 
 _FILES: Final = files("host_tools.catalogue")
 _PLACE: Final = re.compile(r"\{\w+\}")

@@ -29,20 +29,25 @@ ENDINGS: Final = (*FORMATS,)
 PLAIN: Final = "level"  # the code of a measured threshold without a doubt
 
 
-def write_paper(paper: Paper, shown: Shown, path: Path, *, details: bool = False) -> None:
+def write_paper(
+    paper: Paper, shown: Shown, path: Path, *, details: bool = False, columns: int = 1
+) -> None:
     """Write a paper, in the format of the name's ending; `HostError` if it cannot be set.
 
     A PDF has pages of A4, a picture one sheet as long as it needs.
     """
-    content = set_paper(paper, shown, path.suffix, details=details)
+    content = set_paper(paper, shown, path.suffix, details=details, columns=columns)
     write_bytes(path, content)
 
 
-def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False) -> bytes:
+def set_paper(
+    paper: Paper, shown: Shown, ending: str, *, details: bool = False, columns: int = 1
+) -> bytes:
     """Return the content of a file with this ending; all else as of `write_paper`."""
     import typst
 
-    document = document_of(paper, shown, details=details) | {"one_sheet": ending != PDF}
+    document = document_of(paper, shown, details=details)
+    document |= {"one_sheet": ending != PDF, "columns": columns}
     told, fonts, directories = _drawable(document)
     content = json.dumps({**told, "fonts": fonts})
     options: Any = {"pdf_standards": PDF_STANDARD} if ending == PDF else {"ppi": DOTS_PER_INCH}

@@ -65,7 +65,7 @@ def probabilities(pair: Pair) -> list[float]:
     noise_db = float(random.uniform(*NOISE_DB))
     left = []
     for visit, worse_db in enumerate((0.0, pair.worse_db)):
-        heard = {ear: _hear(truth, worse_db, random) for ear, truth in ears.items()}
+        heard = {ear: hear(truth, worse_db, random) for ear, truth in ears.items()}
         seed = 2 * pair.number + visit
         left.append(_posteriors(heard, noise_db, seed, pair.conduct))
     first, last = left
@@ -82,12 +82,17 @@ def an_ear(random: np.random.Generator) -> list[float]:
     return [float(level) for level in np.maximum(at + moved_db, LEAST_DB_HL)]
 
 
-def _hear(truth_db_hl: list[float], worse_db: float, random: np.random.Generator) -> Audiogram:
+def hear(
+    truth_db_hl: list[float],
+    worse_db: float,
+    random: np.random.Generator,
+    worse_from_hz: int = WORSE_FROM_HZ,
+) -> Audiogram:
     """Return what is heard of an ear by earphones that were put on again."""
     frequencies_hz = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ)
     levels_db_hl = [
         level_db_hl
-        + (worse_db if f >= WORSE_FROM_HZ else 0.0)
+        + (worse_db if f >= worse_from_hz else 0.0)
         + float(random.normal(0.0, REPETITION.at(f)))
         for f, level_db_hl in zip(frequencies_hz, truth_db_hl, strict=True)
     ]

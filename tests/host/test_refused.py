@@ -61,9 +61,13 @@ listen
     --wav played.mp3 => --wav is 'played.mp3'; allowed is a name in .wav, in a directory that is
     --wav no/such/played.wav => --wav is 'no/such/played.wav'; allowed is a name in .wav, in a
 page
-    => one of PORT, -o FILE.html and --simulated is wanted; gp-pta page --simulated needs no device
-    /dev/null -o operator.html => one of PORT, -o FILE.html and --simulated is wanted
-    /dev/null --simulated => one of PORT, -o FILE.html and --simulated is wanted
+    => one of PORT, -o FILE.html, --guide and --simulated is wanted; gp-pta page --simulated
+    /dev/null -o operator.html => one of PORT, -o FILE.html, --guide and --simulated is wanted
+    -o operator.html --language de => --language is an option of --guide
+    --guide --simulated => --guide goes with no PORT, --simulated or --order
+    --guide --order a.gdt => --guide goes with no PORT, --simulated or --order
+    --guide -o guide.txt => guide.txt
+    /dev/null --simulated => one of PORT, -o FILE.html, --guide and --simulated is wanted
     /dev/null --routes air,bone => --routes is an option of --simulated, which is not there
     --simulated --speed 0 => --speed is 0; allowed is 0.1 to 1000
     --simulated --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
@@ -169,6 +173,9 @@ sessions GOLDEN
     -o p.html => -o writes a page of people; it needs --people
     --people -o p.png => -o is 'p.png'; allowed is a name in .html
     --people --export p.csv => --people and --export do not go together
+    --rules => --rules is of people; it needs --people
+    --baseline a.journal => --baseline is of people; it needs --people
+    --people --baseline a.journal => --baseline is 'a.journal', which is none of the sessions chosen
     --people --identifier nobody -o p.html => is of anybody: nothing was
     --since 1.2.2026 => --since is '1.2.2026'; allowed is a day such as 2026-01-31
     --since 2026-02-30 => --since is '2026-02-30'; allowed is a day such as 2026-01-31

@@ -56,7 +56,7 @@ def page(ordered: Mapping[str, Any] | None = None) -> str:
 
     `ordered`: the person of an order, by the fields of the page.
     """
-    program, style = _program(), _STYLE.sub(r"\1", f"{drawing_js.style()}\n{_asset('page.css')}")
+    program, style = _program(), _STYLE.sub(r"\1", f"{drawing_js.style()}\n{asset('page.css')}")
     parts = {
         "policy": _policy(program, style),
         "style": style,
@@ -67,7 +67,7 @@ def page(ordered: Mapping[str, Any] | None = None) -> str:
         "knowledge": _pack(knowledge() | ({"ordered": ordered} if ordered else {})),
         "program": program,
     }
-    html = _BLOCKS.sub("", _asset("page.html"))
+    html = _BLOCKS.sub("", asset("page.html"))
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], html)
 
 
@@ -83,7 +83,7 @@ def exports_of(source: str) -> list[str]:
 
 
 def _add(name: str, found: dict[str, str]) -> None:
-    source = _asset(name)
+    source = asset(name)
     for _, imported in _IMPORT.findall(source):
         if not imported.startswith(DRAWING) and imported.removeprefix("./") not in found:
             _add(imported.removeprefix("./"), found)
@@ -138,5 +138,5 @@ def _pack(value: Any) -> str:
     return packed.translate(IN_HTML)
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -32,6 +32,7 @@ examples:
   gp-pta sessions /srv/journals
   gp-pta sessions /srv/journals --identifier 'P-1*' --since 2026-01-01 --sort started
   gp-pta sessions /srv/journals --people --identifier P-17 -o P-17.html
+  gp-pta sessions /srv/journals --people --rules --baseline session-000017.journal
   gp-pta sessions site-1 site-2 --device 'box-*' --verdict doubtful
   gp-pta sessions /srv/journals --pta4-min 40 --export losses.parquet
 
@@ -89,6 +90,15 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--people", action="store_true",
         help="by person: their sessions in order, and whether an ear changed",
+    )  # fmt: skip
+    p.add_argument(
+        "--rules", action="store_true",
+        help="with --people: what OSHA, NIOSH and ASHA say of the last test against the baseline",
+    )  # fmt: skip
+    p.add_argument(
+        "--baseline", action="append", metavar="SESSION",
+        help="of --rules: this journal, by its name, and not a person's first valid test; again "
+        "for other people, or for one that was revised",
     )  # fmt: skip
     p.add_argument(
         "-o", "--out", type=Path, metavar="FILE.html",
@@ -158,6 +168,25 @@ def _check_people(arguments: argparse.Namespace) -> None:
         if not arguments.people:
             raise HostError("-o writes a page of people; it needs --people")
         check_name(arguments.out, "-o", (PAGE,), arguments.force)
+    for option, given in (("--rules", arguments.rules), ("--baseline", arguments.baseline)):
+        if given and not arguments.people:
+            raise HostError(f"{option} is of people; it needs --people")
+
+
+def _baselines(entries: Sequence[Entry], named: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the sessions that rules take as baselines, by whose they are."""
+    whose: dict[str, tuple[str, ...]] = {}
+    for name in named:
+        found = [each for each in entries if each.name == name]
+        if len(found) != 1:
+            of = "none of the sessions chosen" if not found else f"{len(found)} of them"
+            raise HostError(
+                f"--baseline is {name!r}, which is {of}; allowed is the name of a journal that "
+                "gp-pta sessions lists, such as session-000017.journal"
+            )
+        identifier = found[0].identifier
+        whose[identifier] = (*whose.get(identifier, ()), name)
+    return whose
 
 
 def _export(entries: Sequence[Entry], wanted: "Wanted", index: Index) -> int:
@@ -184,6 +213,8 @@ def _show_people(
     from host_tools.papers.characters import show_sections
 
     left_out = [f"{e.path}: {e.outcome}: {e.words}" for e in entries if e.is_wrong]
+    whose = _baselines(entries, arguments.baseline or ())
+    with_rules = arguments.rules or bool(whose)
     people = people_of(
         in_order((entry for entry in entries if not entry.broken), shared_devices),
         lambda entry: index.found(
@@ -194,7 +225,11 @@ def _show_people(
         arguments.convention,
         shared_devices,
     )
-    each = ((person, person.comparisons()) for person in people)
+    asked = (
+        replace(person, baselines=whose.get(person.identifier, ())) if with_rules else person
+        for person in people
+    )
+    each = ((person, person.comparisons()) for person in asked)
     first = next(each, None)
     if first is None and (left_out or arguments.out is not None):
         name_left_out(left_out)
@@ -217,11 +252,14 @@ def _show_people(
 
 def _as_json(places: Sequence[Path], compared: "Iterable[Compared]") -> Iterator[str]:
     """Yield the parts of one JSON object, person by person: a network has much of many."""
+    from host_tools.commands.sessions.by_rule import by_rules
+
     opened, closed = json.dumps({"directories": [*map(str, places)], "people": []}).rsplit("]", 1)
     yield opened
     before = ""
     for person, found in compared:
-        yield before + json.dumps(person.as_json(found))
+        rules = [each.as_json() for each in by_rules(person)]
+        yield before + json.dumps(person.as_json(found) | {"rules": rules})
         before = ", "
     yield f"]{closed}"
 

@@ -139,7 +139,7 @@ class Comparison:
     @property
     def differs(self) -> list[Difference]:
         """Return what was not the same both times, and leaves them comparable."""
-        return _between(self.first, self.last, self.ear)
+        return differences_between(self.first, self.last, self.ear)
 
     @property
     def unknown(self) -> list[str]:
@@ -165,6 +165,8 @@ class Person:
     visits: tuple[Visit, ...]
     alike: tuple[str, ...] = ()  # other identifiers that perhaps are theirs, too
     convention: str = FIFTY_PERCENT  # of all thresholds and means
+    # Sessions that rules by name take as baselines; none: the first; None: no rule is asked.
+    baselines: tuple[str, ...] | None = None
 
     @property
     def contradictions(self) -> list[tuple[Entry, Entry]]:
@@ -197,14 +199,14 @@ class Person:
         What was measured without a calibration is compared with nothing: its levels are nominal.
         Nor is anything compared of those that may be several people.
         """
-        measured = self._measured_visits(ear)
+        measured = self.measured_visits(ear)
         if not self.identifier or not measured or self.asked:
             return None
         *others, last = measured
-        first = next((each for each in others if _may_be_compared(each, last, ear)), None)
+        first = next((each for each in others if may_be_compared(each, last, ear)), None)
         if first is None:
             return None
-        apart_db2 = _apart_db2(first, last, ear)
+        apart_db2 = apart_db2_between(first, last, ear)
         change = change_between(first.posteriors[ear], last.posteriors[ear], apart_db2)
         return None if change is None else Comparison(ear, first, last, change)
 
@@ -213,9 +215,9 @@ class Person:
         return [
             (ear, each, measured[-1], refused[0])
             for ear in EARS
-            if (measured := self._measured_visits(ear))
+            if (measured := self.measured_visits(ear))
             for each in measured[:-1]
-            if (refused := _refusals(each, measured[-1], ear))
+            if (refused := refusals_between(each, measured[-1], ear))
         ]
 
     def unordered(self) -> list[tuple[str, Visit, Visit]]:
@@ -223,12 +225,12 @@ class Person:
         return [
             (ear, each, measured[-1])
             for ear in EARS
-            if (measured := self._measured_visits(ear))
+            if (measured := self.measured_visits(ear))
             for each in measured[:-1]
             if not each.is_ordered_with(measured[-1])
         ]
 
-    def _measured_visits(self, ear: str) -> list[Visit]:
+    def measured_visits(self, ear: str) -> list[Visit]:
         return [visit for visit in self.visits if ear in visit.posteriors and not visit.nominal]
 
     def comparisons(self) -> list[Comparison]:
@@ -274,24 +276,24 @@ class Person:
         }
 
 
-def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
+def differences_between(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return differences(Meeting.VISITS, one.identity_of(ear), other.identity_of(ear))
 
 
-def _apart_db2(one: Visit, other: Visit, ear: str) -> Callable[[float], float]:
+def apart_db2_between(one: Visit, other: Visit, ear: str) -> Callable[[float], float]:
     """Return, by frequency, the variance of another calibration: what was the same cancels."""
-    if OTHER_CALIBRATION.isdisjoint(each.field for each in _between(one, other, ear)):
+    if OTHER_CALIBRATION.isdisjoint(each.field for each in differences_between(one, other, ear)):
         return lambda _: 0.0
     route, known = other.ears[ear].route, (one.uncertainty, other.uncertainty)
     return lambda f: sum(each.beside(route, f)[Part.CALIBRATION] ** 2 for each in known)
 
 
-def _may_be_compared(first: Visit, last: Visit, ear: str) -> bool:
-    return first.is_ordered_with(last) and not _refusals(first, last, ear)
+def may_be_compared(first: Visit, last: Visit, ear: str) -> bool:
+    return first.is_ordered_with(last) and not refusals_between(first, last, ear)
 
 
-def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
-    return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
+def refusals_between(one: Visit, other: Visit, ear: str) -> list[Difference]:
+    return [each for each in differences_between(one, other, ear) if each.rule == Rule.REFUSED]
 
 
 def people_of(

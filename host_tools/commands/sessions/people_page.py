@@ -42,7 +42,10 @@ def people_page(people: Sequence[Compared], language: str) -> str:
     sheet = (files("host_tools.commands.sessions") / "assets/people.css").read_text("utf-8")
     body = "\n".join(part for number, each in enumerate(people, 1)
                      for part in _sections(number, *each, shown))  # fmt: skip
-    footer = escape(f"gp-pta {full_version()}. {shown.say(method_row())}")
+    methods = [method_row()]
+    if any(person.baselines is not None for person, _ in people):
+        methods.append(row("rules-method"))
+    footer = escape(f"gp-pta {full_version()}. {' '.join(map(shown.say, methods))}")
     return page_as_html(
         shown, title, sheet,
         f"<header><h1>{escape(heading)}</h1></header>\n<main>\n{body}\n</main>\n"

@@ -1,7 +1,6 @@
 """People and their sessions as a paper: what came of the ears, and the thresholds over time."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +19,6 @@ from firmware_py.findings.rows import (
 from firmware_py.findings.whole_band import REPETITION, REPETITION_SOURCE
 from firmware_py.paper import blocks
 from firmware_py.paper.head import state_row
-from firmware_py.platform.clock import was_clock_set
 from firmware_py.terms.calibration_states import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.reasons import NOMINAL_DB, UNIT
@@ -32,6 +30,7 @@ from firmware_py.terms.verdicts import may_conclude
 from host_tools.commands.sessions import change
 from host_tools.commands.sessions.change import SHIFT_DB, Shift
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
+from host_tools.commands.sessions.rules_paper import day_row, rule_blocks
 from host_tools.recordings.entry import mean_row
 
 SURE: Final = 1.0 - LEAST_SHARE  # what is above it is told as that
@@ -43,7 +42,7 @@ def name_row(person: Person) -> Row:
 
 def summary(number: int, person: Person, comparisons: Sequence[Comparison]) -> blocks.Section:
     """Return what came of a person's ears, and the sessions in order."""
-    days = [_day(visit) for visit in person.visits]
+    days = [day_row(visit) for visit in person.visits]
     return blocks.section(
         f"person-{number}",
         name_row(person),
@@ -51,6 +50,7 @@ def summary(number: int, person: Person, comparisons: Sequence[Comparison]) -> b
         *_of_nobody(person),
         *(_alarm(each) for each in comparisons if each.change.changed),
         blocks.rows(remarks(person, comparisons)),
+        *rule_blocks(person),
         blocks.rows(map(_visit, person.visits)),
         _convention(person),
     )
@@ -94,11 +94,17 @@ def remarks(person: Person, comparisons: Sequence[Comparison]) -> list[Row]:
     found += [each for comparison in comparisons for each in _unlike(comparison)]
     if not person.asked:
         found += [
-            row("people-refused", ear=ear, first=_day(first), last=_day(last), differs=why.reason)
+            row(
+                "people-refused",
+                ear=ear,
+                first=day_row(first),
+                last=day_row(last),
+                differs=why.reason,
+            )
             for ear, first, last, why in person.refusals()
         ]
         found += [
-            row("people-unordered", ear=ear, first=_day(first), last=_day(last))
+            row("people-unordered", ear=ear, first=day_row(first), last=day_row(last))
             for ear, first, last in person.unordered()
         ]
     if len(person.visits) > 1 and not comparisons:
@@ -132,16 +138,6 @@ def method_row() -> Row:
         high_db=REPETITION.high_db, source=REPETITION_SOURCE,
         **{name: row("percent-rate", rate=100.0 * share) for name, share in rates.items()},
     )  # fmt: skip
-
-
-def _day(visit: Visit) -> Row:
-    """Return the day of a session and its zone: elsewhere it may have been another day."""
-    started = visit.entry.started
-    if not was_clock_set(started):
-        return row("begun", begun_at=started)
-    at = datetime.fromisoformat(started)
-    zone = "UTC" if not at.utcoffset() else f"UTC{at.isoformat()[-len('+00:00') :]}"
-    return row("people-day", date=at.date().isoformat(), zone=zone)
 
 
 def _visit(visit: Visit) -> Row:
@@ -190,8 +186,8 @@ def _thresholds(visits: Sequence[Visit], unit: dict[str, str]) -> Iterator[block
 
 def _of_visit(visit: Visit, found: EarResult) -> Row:
     if may_conclude(found):
-        return _day(visit)
-    return row("people-doubtful", day=_day(visit), verdict=verdict_row(found.verdict))
+        return day_row(visit)
+    return row("people-doubtful", day=day_row(visit), verdict=verdict_row(found.verdict))
 
 
 # What came of an ear. A shift is a bound where a threshold lay beyond a limit: then a probability
@@ -217,7 +213,7 @@ def _figures(found: Comparison) -> dict[str, Any]:
     share = share_row(probability)
     if not sure and probability <= SURE:  # at least less than 1 % is anything
         share = row("at-least", level=share) if probability >= LEAST_SHARE else row("unknown")
-    return {"ear": found.ear, "first": _day(found.first), "limit_db": SHIFT_DB, "share": share}
+    return {"ear": found.ear, "first": day_row(found.first), "limit_db": SHIFT_DB, "share": share}
 
 
 def _not_changed(found: Comparison) -> Row:
@@ -248,7 +244,9 @@ def _shifts(found: Comparison) -> blocks.Table:
         (row("row-band"), [band_row(each) for each in readings]),
         (row("people-share", limit_db=SHIFT_DB), [_share(found, each) for each in shifts]),
     ]
-    caption = row("people-shifts", ear=found.ear, first=_day(found.first), last=_day(found.last))
+    caption = row(
+        "people-shifts", ear=found.ear, first=day_row(found.first), last=day_row(found.last)
+    )
     columns: list[Cell] = [row("hertz"), *(each.frequency_hz for each in shifts)]
     return blocks.table(caption, columns, lines, of=found.ear, main=1)
 

@@ -115,6 +115,12 @@ KINDS: Final = (
         PRINTS, NO_EARS,
     ),
     Kind(
+        "--rules", "rules_by_name", {"people"},
+        "print instead how often the rules of OSHA, NIOSH and ASHA are met by ears that did not "
+        "change, and by ears that did",
+        PRINTS, NO_EARS,
+    ),
+    Kind(
         "--whole", "whole_bands", {"people"},
         "print instead how often the bands of the answers and of the whole measurement hold the "
         "truth, all that lies beside the answers drawn",
@@ -222,8 +228,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--people": {
         "type": int, "metavar": "N",
-        "help": "of --time-to-go (default: 40), --rooms and --changed (100), --whole (500) and "
-        "--tuning (60): a row",
+        "help": "of --time-to-go (default: 40), --rooms, --changed and --rules (100), --whole "
+        "(500) and --tuning (60): a row",
     },
     "--sensitivity": {
         "type": float, "default": SENSITIVITY_USUAL, "metavar": "S",

@@ -17,7 +17,9 @@ HERE: Final = ("--workers", "0")
 # So much less is done, by what a line is for; the first that it names.
 LESS: Final = {
     "learn-prior": ("--force",),
-    **dict.fromkeys(("--tuning", "--time-to-go", "--changed", "--whole"), (*HERE, "--people", "2")),
+    **dict.fromkeys(
+        ("--tuning", "--time-to-go", "--changed", "--rules", "--whole"), (*HERE, "--people", "2")
+    ),
     "--figure": (),
     "--bone": (*HERE, "--ears", "2"),
     "--discomfort": HERE,
