@@ -23,14 +23,17 @@ class ReferenceForces:
     placement: str
     coupler: str
     source: str
-    levels_db_un: dict[int, float]  # at the frequencies of a calibration by bone
+    levels_db_un: dict[int, float]  # at all frequencies that a calibration by bone may have
 
 
-# 250, 500, 750, 1000, 1500, 2000, 3000, 4000 Hz: the same for both, for they belong to a circular
-# tip of 175 mm2 and to the coupler.
+# 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000 Hz: the same for both, for they belong to a
+# circular tip of 175 mm2 and to the coupler.
 _ISO_389_3: Final = dict(
-    zip(BY_BONE.calibrated_hz, (67.0, 58.0, 48.5, 42.5, 36.5, 31.0, 30.0, 35.5), strict=True)
-)
+    zip(
+        (*BY_BONE.calibrated_hz, *BY_BONE.where_calibrated_hz),
+        (67.0, 58.0, 48.5, 42.5, 36.5, 31.0, 30.0, 35.5, 40.0), strict=True,
+    )
+)  # fmt: skip
 _SOURCE: Final = "ISO 389-3, mastoid (quoted by one source)"
 
 VIBRATORS: Final[dict[str, ReferenceForces]] = {

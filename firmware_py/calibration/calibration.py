@@ -91,6 +91,11 @@ class Calibration:
     def has(self, route: Route) -> bool:
         return route in self.sensitivity_db_spl
 
+    def covers(self, route: Route, frequency_hz: float) -> bool:
+        """Return whether it has levels of a route at a frequency."""
+        known_hz = self.sensitivity_db_spl[route].frequencies_hz if self.has(route) else (math.inf,)
+        return known_hz[0] <= frequency_hz <= known_hz[-1]
+
     def lacks(self, route: Route) -> str:
         """Say that it was not measured by a route; without that no level there is in dB HL."""
         why = "" if route.kind is BY_AIR else ": it is one without RETFL"

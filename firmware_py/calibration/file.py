@@ -5,7 +5,7 @@ firmware nor a replay needs a table.
 """
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,15 +70,16 @@ class _Levels:
     sensitivity: str
     level_max: str
     unit: str
+    needed_hz: tuple[int, ...]
 
 
 _SPL: Final = _Levels(
     BY_AIR, "transducer", "retspl_db_spl", RETSPL_LIMITS_DB_SPL,
-    "sensitivity_db_spl", "level_max_db_spl", "dB SPL",
+    "sensitivity_db_spl", "level_max_db_spl", "dB SPL", BY_AIR.calibrated_hz,
 )  # fmt: skip
 _FORCE: Final = _Levels(
     BY_BONE, VIBRATOR, "retfl_db_un", RETFL_LIMITS_DB_UN,
-    "sensitivity_db_un", "level_max_db_un", "dB re 1 uN",
+    "sensitivity_db_un", "level_max_db_un", "dB re 1 uN", BY_BONE.calibrated_hz,
 )  # fmt: skip
 
 
@@ -113,12 +114,13 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
             f"[transducer] kind is {show(transducer['kind'])}; allowed are {', '.join(KINDS)}"
         )
     reference = {AIR: _reference(_SPL, transducer)}
+    force = _force_in(content)
     if of_bone:
-        reference[BONE] = _reference(_FORCE, _vibrator(content))
+        reference[BONE] = _reference(force, _vibrator(content))
     sensitivity: dict[Route, Curve] = {}
     level_max: dict[Route, Curve] = {}
     for name, route in (SECTIONS | OF_BONE if of_bone else SECTIONS).items():
-        of = _FORCE if route.kind is BY_BONE else _SPL
+        of = force if route.kind is BY_BONE else _SPL
         table = table_of("", content, name)
         check_keys(f"[{name}] ", table, (of.sensitivity, of.level_max))
         sensitivity[route] = _curve(of, name, table, of.sensitivity, SENSITIVITY_LIMITS_DB_SPL)
@@ -161,6 +163,15 @@ def _uncertainty_db(value: object) -> float:
     return number(place, value, UNCERTAINTY_LIMITS_DB, "dB: a standard uncertainty")
 
 
+def _force_in(content: dict[str, Any]) -> _Levels:
+    """Return what the tables of a vibrator have; more frequencies, if one of them has these."""
+    tables = (content.get(name) for name in (VIBRATOR, *OF_BONE))
+    curves = [each for table in tables if isinstance(table, dict) for each in table.values()]
+    more_hz = BY_BONE.where_calibrated_hz
+    has_more = any(isinstance(each, dict) and str(f) in each for each in curves for f in more_hz)
+    return replace(_FORCE, needed_hz=(*_FORCE.needed_hz, *more_hz)) if has_more else _FORCE
+
+
 def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
     return _curve(of, of.owner, table, of.reference, of.reference_limits_db)
 
@@ -195,7 +206,7 @@ def _curve(
     if len(points) > POINTS_MAX:
         raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
     levels_db: dict[float, float] = {}
-    needed_hz = of.kind.calibrated_hz
+    needed_hz = of.needed_hz
     low_hz, high_hz = needed_hz[0], needed_hz[-1]
     for key, value in points.items():
         # No sign, point or leading zero: 1000 and 01000 would be one frequency twice.
@@ -203,16 +214,23 @@ def _curve(
         if not whole or not low_hz <= int(key) <= high_hz:
             raise CalibrationError(
                 f"{place} {show(key)} is not a frequency; allowed are whole numbers from "
-                f"{low_hz} to {high_hz} Hz"
+                f"{low_hz} to {high_hz} Hz{_or_more(of)}"
             )
         levels_db[float(key)] = number(f"{place} {key} Hz", value, limits_db, of.unit)
     missing = [str(f) for f in needed_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(
             f"{place} lacks {', '.join(missing)} Hz; needed are {', '.join(map(str, needed_hz))} Hz"
+            f"{_or_more(of)}"
         )
     rising = sorted(levels_db)
     return Curve(tuple(rising), tuple(levels_db[f] for f in rising))
+
+
+def _or_more(of: _Levels) -> str:
+    """Say which frequencies a transducer may have beside, in all of its tables; "": none."""
+    more = ", ".join(map(str, of.kind.where_calibrated_hz))
+    return f"; {more} Hz stands in all tables of the {of.owner}, or in none" if more else ""
 
 
 def _check_levels(of: _Levels, ear: str, *curves: Curve) -> None:

@@ -70,9 +70,17 @@ class CalibrationInForce:
         made = self.calibration
         return "" if made is None or made.has(route) else made.lacks(route)
 
+    def audiogram_hz(self, route: Route) -> tuple[int, ...]:
+        """Return the frequencies of a route's audiogram: some only where there are levels."""
+        kind, made = route.kind, self.calibration
+        if made is None:
+            return kind.frequencies_hz
+        more_hz = (f for f in kind.where_calibrated_hz if made.covers(route, f))
+        return (*kind.frequencies_hz, *more_hz)
+
     def level_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for a level in dB HL; nominal if not measured."""
-        if self.calibration is None or not self.calibration.has(route):
+        if self.calibration is None or not self.calibration.covers(route, frequency_hz):
             return level_db_hl - self.full_scale_db_hl
         return self.calibration.level_dbfs(route, frequency_hz, level_db_hl)
 

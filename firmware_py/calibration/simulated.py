@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.calibration import Calibration, Curve
 from firmware_py.session.masking import SUPRA_AURAL
-from firmware_py.terms.route import BY_AIR, ROUTE_KINDS, ROUTES
+from firmware_py.terms.route import ROUTE_KINDS, ROUTES, RouteKind
 
 BOARD_NAME: Final = "sim"  # no program of a tone generator calls itself so
 SERIAL: Final = "51b0000000000001"
@@ -23,11 +23,8 @@ CONTENT: Final[dict[str, Any]] = {
 }
 
 
-def _flat(level_db: float) -> Curve:
-    return Curve(
-        tuple(map(float, BY_AIR.calibrated_hz)),
-        (level_db,) * len(BY_AIR.calibrated_hz),
-    )
+def _flat(kind: RouteKind, level_db: float) -> Curve:
+    return Curve(tuple(map(float, kind.calibrated_hz)), (level_db,) * len(kind.calibrated_hz))
 
 
 DIGEST: Final = "6728a96950837c2b27bb198139f0565d1fe2e5a9bd4db638020bf73ced8a7712"
@@ -52,7 +49,7 @@ CALIBRATION: Final = _Simulated(
     datetime.date.min,
     datetime.date.max,
     SUPRA_AURAL,
-    {kind.transducer: _flat(0.0) for kind in ROUTE_KINDS},
-    {route: _flat(FULL_SCALE_DB_HL) for route in ROUTES},
-    {route: _flat(FULL_SCALE_DB_HL) for route in ROUTES},
+    {kind.transducer: _flat(kind, 0.0) for kind in ROUTE_KINDS},
+    {route: _flat(route.kind, FULL_SCALE_DB_HL) for route in ROUTES},
+    {route: _flat(route.kind, FULL_SCALE_DB_HL) for route in ROUTES},
 )

@@ -16,7 +16,7 @@ from firmware_py.ear.confirmation import Confirmation
 from firmware_py.ear.evidence import Evidence, OtherEar
 from firmware_py.ear.familiarisation import Familiarisation
 from firmware_py.ear.in_place import InPlace
-from firmware_py.ear.levels import Highest, Levels, no_limit
+from firmware_py.ear.levels import AudiogramHz, Highest, Levels, no_limit, usual_hz
 from firmware_py.ear.listening import DOUBTED, Listening
 from firmware_py.ear.otherwise import Otherwise
 from firmware_py.ear.retest import Retest
@@ -30,7 +30,7 @@ from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.presentation import Observation
 from firmware_py.terms.reasons import Reasons
-from firmware_py.terms.route import Route, RouteKind
+from firmware_py.terms.route import Route
 from firmware_py.terms.settings import DEFAULT_PROFILE, SettingError, Settings
 
 # A tone by bone so far above what is expected is heard by nearly all.
@@ -51,10 +51,11 @@ class EarTest:
         person: Person = UNKNOWN,
         highest_db_hl: Highest = no_limit,
         prior: PopulationPrior | None = None,
+        audiogram_hz: AudiogramHz = usual_hz,
     ) -> None:
         self.settings, self.route = settings, route
-        self.levels = levels = Levels(route, settings, highest_db_hl)
-        self.estimator = _estimator(settings, person, route.kind, prior)
+        self.levels = levels = Levels(route, settings, highest_db_hl, audiogram_hz)
+        self.estimator = _estimator(settings, person, levels, prior)
         self.belief = belief = Belief(self.estimator)
         self.audiogram = ThresholdEstimates(settings, belief, levels)
         self.tally = Tally()
@@ -127,7 +128,7 @@ class EarTest:
         """Return what the classical rule is still to measure, if the answers mean something."""
         if self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
             return []
-        return [f for f in self.settings.confirmed_hz if f in self.route.kind.frequencies_hz]
+        return [f for f in self.settings.confirmed_hz if f in self.levels.frequencies_hz]
 
     @property
     def suspected_in_vain(self) -> bool:
@@ -305,15 +306,16 @@ class EarTest:
 
 
 def _estimator(
-    settings: Settings, person: Person, kind: RouteKind, prior: PopulationPrior | None
+    settings: Settings, person: Person, levels: Levels, prior: PopulationPrior | None
 ) -> ThresholdEstimator:
     if prior is not None and not settings.honest:
         raise SettingError(
             f"profile is {settings.profile!r}, which makes no use of a prior of one's own; with "
             f"such a prior allowed is {DEFAULT_PROFILE}"
         )
+    kind = levels.route.kind
     lowest_hz = max(settings.frequency_min_hz, kind.calibrated_hz[0])
-    highest_hz = min(settings.frequency_max_hz, kind.calibrated_hz[-1])
+    highest_hz = min(settings.frequency_max_hz, levels.frequencies_hz[-1])
     try:
         return ThresholdEstimator(
             settings.profile,

@@ -15,6 +15,14 @@ NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at ano
 Highest = Callable[[Route, float], float]
 
 
+# Of a route: the frequencies of its audiogram, rising.
+AudiogramHz = Callable[[Route], tuple[int, ...]]
+
+
+def usual_hz(route: Route) -> tuple[int, ...]:
+    return route.kind.frequencies_hz
+
+
 def no_limit(_route: Route, _frequency_hz: float) -> float:
     return math.inf
 
@@ -22,8 +30,15 @@ def no_limit(_route: Route, _frequency_hz: float) -> float:
 class Levels:
     """Which levels one ear may be given by a route."""
 
-    def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
+    def __init__(
+        self,
+        route: Route,
+        settings: Settings,
+        highest_db_hl: Highest,
+        audiogram_hz: AudiogramHz = usual_hz,
+    ) -> None:
         self.route = route
+        self.frequencies_hz = audiogram_hz(route)
         self._settings = settings
         self.least_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])
         # What the room lets be heard, by frequency in Hz; nothing: as if there was no noise.

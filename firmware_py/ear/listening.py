@@ -234,7 +234,7 @@ class Listening:
         """Return the frequencies of which a story tells: those of everybody, or what was asked."""
         kind = self._levels.route.kind
         low_hz, high_hz = self._belief.estimator.frequency_range_hz
-        usual = [f for f in kind.frequencies_hz if f not in kind.inter_octave_hz]
+        usual = [f for f in self._levels.frequencies_hz if f not in kind.inter_octave_hz]
         found: list[float] = [f for f in usual if low_hz <= f <= high_hz]
         asked = dict.fromkeys(each.presentation.frequency_hz for each in self._tones)
         left_out_hz = self._levels.left_out_hz

@@ -61,7 +61,7 @@ class ThresholdEstimates:
     def __init__(self, settings: Settings, belief: "Belief", levels: Levels) -> None:
         self._settings = settings
         self._belief = belief
-        self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
+        self.frequencies_hz = tuple(settings.in_range(levels.frequencies_hz))
         self.estimator = belief.estimator
         self.levels = levels
         # By frequency, of an ear that is asked again with noise: what is left as it was without.
@@ -171,11 +171,12 @@ class ThresholdEstimates:
         """Return the measured thresholds that would be others without one of the answers.
 
         That is the answer next to it of those above that were heard, or of the silences below. By
-        bone it would have to be an accident of both routes.
+        bone it would have to be an accident of both routes, but where air tells hardly anything.
         """
-        if self.levels.route.kind.follows_air:
-            return []
-        known = [(e, self._alone(e, heard)) for e in self.estimates() if e.mark == Outcome.MEASURED]
+        kind = self.levels.route.kind
+        alone_hz = kind.where_calibrated_hz if kind.follows_air else self.frequencies_hz
+        measured = [e for e in self.estimates() if e.mark == Outcome.MEASURED]
+        known = [(e, self._alone(e, heard)) for e in measured if e.frequency_hz in alone_hz]
         return [e for e, answer in known if answer is not None and self._moves(e, answer)]
 
     def _alone(self, estimate: Estimate, heard: bool) -> Observation | None:

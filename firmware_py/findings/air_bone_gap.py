@@ -45,7 +45,7 @@ from firmware_py.terms.results import (
     SessionResult,
     ThresholdResult,
 )
-from firmware_py.terms.route import BONE, EARS, Route
+from firmware_py.terms.route import BONE, BY_BONE, EARS, Route
 from firmware_py.terms.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.terms.shown_threshold import Kind, as_shown, level_of
 from firmware_py.terms.verdicts import may_compare
@@ -66,6 +66,14 @@ Pair = tuple[Level, Level]  # a threshold by air, and by bone
 # Where the gap may be none, or any.
 _NO_GAP: Final = Level.at(0.0)
 _ANY_GAP: Final[Pair] = (Level.at(0.0, open_above=True), _NO_GAP)
+
+
+def may_be_airborne(frequency_hz: int) -> bool:
+    """Return whether a vibrator may have been heard through the air, so that a gap is none.
+
+    Up to 4 kHz that is little, on average.
+    """
+    return frequency_hz in BY_BONE.where_calibrated_hz
 
 
 class LossType(StrEnum):

@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, starmap
 from typing import Final
 
-from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
+from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of, may_be_airborne
 from firmware_py.findings.whole_band import BAND_SDS, BETWEEN_EARS, USUAL, Uncertainty
 from firmware_py.terms.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT, Route
@@ -143,6 +143,8 @@ def _compare(
 ) -> _Compared:
     """Return by how much an ear is worse: by air, or where there is a gap by bone."""
     by_air, by_bone = (_between(result, worse, better, through) for through in (AIR, BONE))
+    # what is heard of a vibrator through the air hides a difference: there the ears count by air
+    by_bone = {f: each for f, each in by_bone.items() if not may_be_airborne(f)}
     of = gaps.get(worse)
     if of is None:
         return _Compared(by_air)

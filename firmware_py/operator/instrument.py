@@ -265,7 +265,7 @@ class Instrument:
             return min(asked_db_hl, route.kind.highest_db_hl(frequency_hz), reach_db_hl)
 
         measured = [each for each in ROUTES if not today.lacks(each)]
-        return limit_words(highest_db_hl, [route] if route else measured)
+        return limit_words(highest_db_hl, today.audiogram_hz, [route] if route else measured)
 
     def play_calibration_tone(
         self, route: Route, frequency_hz: float, level_dbfs: float, pulsed: bool | None

@@ -118,7 +118,8 @@ class ManualTone:
             return min(self._limits(route, frequency_hz, settings, calibration).values())
 
         measured = [each for each in ROUTES if not calibration.lacks(each)]
-        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl, measured)}"
+        limits = limit_words(highest_db_hl, calibration.audiogram_hz, measured)
+        return f"low={settings.level_min_db_hl:g} {limits}"
 
     def _limits(
         self, route: Route, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
@@ -175,7 +176,7 @@ def _check_route(
         raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
     if lacking := calibration.lacks(route):
         raise SettingError(lacking)
-    low_hz, high_hz = route.kind.calibrated_hz[0], route.kind.calibrated_hz[-1]
+    low_hz, high_hz = route.kind.calibrated_hz[0], calibration.audiogram_hz(route)[-1]
     if not low_hz <= frequency_hz <= high_hz:
         raise SettingError(
             f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz for the "

@@ -9,7 +9,7 @@ from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import axis_unit, draw_audiogram, legend
 from firmware_py.console.wording import figure, readable
-from firmware_py.ear.levels import Highest
+from firmware_py.ear.levels import AudiogramHz, Highest
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.result_json import result_as_json
 from firmware_py.findings.statements import is_final
@@ -205,9 +205,9 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     return json.dumps(words)
 
 
-def limit_words(highest_db_hl: Highest, routes: Iterable[Route]) -> str:
+def limit_words(highest_db_hl: Highest, audiogram_hz: AudiogramHz, routes: Iterable[Route]) -> str:
     def limits(route: Route) -> str:
-        levels = ((f, highest_db_hl(route, f)) for f in route.kind.frequencies_hz)
+        levels = ((f, highest_db_hl(route, f)) for f in audiogram_hz(route))
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
 
     return " ".join(f"{each}={limits(each)}" for each in routes)

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE, TYPE_SOURCE, EarGaps, Gap
+from firmware_py.findings.air_bone_gap import (
+    EXAMINATION_SOURCE,
+    TYPE_SOURCE,
+    EarGaps,
+    Gap,
+    may_be_airborne,
+)
 from firmware_py.findings.asymmetry import Asymmetry, Criterion, Difference
 from firmware_py.findings.rows import Cell, Row, no_value, row, share_row
 from firmware_py.paper.blocks import Table, table
@@ -60,6 +66,9 @@ def gap_remarks(gaps: Iterable[GapsRecord]) -> Iterator[Row]:
             yield row("gap-examination", ear=ear, frequencies_hz=at_hz, source=EXAMINATION_SOURCE)
         if at_hz := gap["impossible_hz"]:
             yield row("gap-impossible", ear=ear, frequencies_hz=at_hz)
+        told_hz = (f for each in gap["gaps"] for f in each["frequencies_hz"])
+        if at_hz := [f for f in told_hz if may_be_airborne(f)]:
+            yield row("gap-airborne", ear=ear, frequencies_hz=at_hz)
         if gap["bone_is_poorer"]:
             yield row("gap-negative", ear=ear)
         if gap.get("third_window"):  # documents of earlier versions do not tell it

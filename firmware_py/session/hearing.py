@@ -9,7 +9,7 @@ from typing import Final, Literal
 from firmware_py.ear import course
 from firmware_py.ear.agenda import take_first
 from firmware_py.ear.ear import EarTest
-from firmware_py.ear.levels import Highest, no_limit
+from firmware_py.ear.levels import AudiogramHz, Highest, no_limit, usual_hz
 from firmware_py.ear.listening import CHECK_US_MAX
 from firmware_py.ear.objective import Objective, objective_of
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -51,8 +51,9 @@ class HearingTest:
 
     `highest_db_hl`: of route and frequency, the highest level that can be reached there; a function
     without memory, as all of this is. `earphones`: what they let through to the other ear, and what
-    noise they take; unknown: the least of any. `prior`: in place of the one that is shipped. Raises
-    `SettingError` if the estimator does not take these settings, or this person's age or sex.
+    noise they take; unknown: the least of any. `prior`: in place of the one that is shipped.
+    `audiogram_hz`: of a route, the frequencies of its audiogram. Raises `SettingError` if the
+    estimator does not take these settings, or this person's age or sex.
 
     `handle` is a pure function of the events so far: the same events give the same actions, to the
     bit. Resuming and replaying a session rest on this.
@@ -65,10 +66,11 @@ class HearingTest:
         highest_db_hl: Highest = no_limit,
         earphones: Earphones = ANY_EARPHONES,
         prior: PopulationPrior | None = None,
+        audiogram_hz: AudiogramHz = usual_hz,
     ) -> None:
         self.settings = settings
         self.ears = {
-            route: EarTest(route, settings, person, highest_db_hl, prior)
+            route: EarTest(route, settings, person, highest_db_hl, prior, audiogram_hz)
             for route in settings.tested_routes
         }
         self.cross_hearing = CrossHearing(Skull(settings, self.ears, earphones, person))

@@ -305,8 +305,9 @@ class SessionHeader(Header["HearingTest", SessionResult]):
                 raise SettingError(lacking)
         prior = find_prior(self.prior) if self.prior else None
         return HearingTest(
-            self.settings, self.person, calibration.highest_db_hl, calibration.earphones, prior
-        )
+            self.settings, self.person, calibration.highest_db_hl, calibration.earphones, prior,
+            calibration.audiogram_hz,
+        )  # fmt: skip
 
     def identity(self, board: str = "") -> Identity:
         by_bone = any(route.by_bone for route in self.settings.tested_routes)
@@ -345,7 +346,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
             )
             raise ResultError(f"result.ears are {told}; allowed {allowed}")
         for place, ear in enumerate(result.ears):
-            wanted_hz = self.settings.audiogram_hz(ear.route.kind)
+            wanted_hz = self.settings.in_range(self.calibration.audiogram_hz(ear.route))
             told_hz = [each.frequency_hz for each in ear.thresholds]
             if told_hz != wanted_hz:
                 raise ResultError(

@@ -56,6 +56,8 @@ class RouteKind:
     # a tone may be felt by the skin in place of heard: `highest_db_hl`, `vibrotactile_db_hl`.
     highest_db_hl_at: Mapping[int, float] = field(default_factory=dict)
     felt_from_db_hl: Mapping[int, float] = field(default_factory=dict)
+    # Above `frequencies_hz`: of its audiogram too where the calibration in force has levels there.
+    where_calibrated_hz: tuple[int, ...] = ()
 
     def highest_db_hl(self, frequency_hz: float) -> float:
         highest_db_hl = self.levels_db_hl[1]
@@ -117,7 +119,7 @@ BY_BONE: Final = RouteKind(
     inter_octave_hz=(250, 750, 1500, 3000),
     # Clinics settle for 10 dB; 8 dB in a brisk test.
     wider_at_hz=dict.fromkeys((500.0, 1000.0, 2000.0, 4000.0), 1.25)
-    | dict.fromkeys((250.0, 750.0, 1500.0, 3000.0), 1.6),
+    | dict.fromkeys((250.0, 750.0, 1500.0, 3000.0, 6000.0), 1.6),
     familiar_hz=1000.0, follows_air=True, levels_db_hl=(-10.0, 80.0),
     # The brackets of clinics; round ones where the other ear may have heard it.
     characters={
@@ -131,8 +133,11 @@ BY_BONE: Final = RouteKind(
     # What a Radioear B71 gives on the mastoid, by the manual of an audiometer that drives it
     # (Resonance r25c). A B81 gives 11 to 22 dB more below 1.5 kHz; a B71 distorts above 20 dB HL
     # at 250 Hz and above 50 at 500.
-    highest_db_hl_at={250: 45.0, 500: 70.0, 750: 75.0, 1000: 75.0, 1500: 80.0, 4000: 80.0},
+    highest_db_hl_at={
+        250: 45.0, 500: 70.0, 750: 75.0, 1000: 75.0, 1500: 80.0, 4000: 80.0, 6000: 60.0,
+    },
     felt_from_db_hl={250: 40.0, 500: 60.0, 1000: 70.0},  # on average; ISO 8253-1:2010, 8.4
+    where_calibrated_hz=(6000,),
 )  # fmt: skip
 ROUTE_KINDS: Final = (BY_AIR, BY_BONE)
 KIND_OF: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}

@@ -1,7 +1,7 @@
 """Everything that may be chosen about a hearing test, with its limits."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final, Self
 
@@ -230,9 +230,9 @@ class Settings:
         ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
         return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
 
-    def audiogram_hz(self, kind: RouteKind) -> list[int]:
-        """Return the frequencies of its audiogram that may be asked, from the lowest on."""
-        return [f for f in kind.frequencies_hz if self._in_range(f)]
+    def in_range(self, frequencies_hz: Iterable[int]) -> list[int]:
+        """Return those frequencies of an audiogram that may be asked."""
+        return [f for f in frequencies_hz if self._in_range(f)]
 
     @property
     def honest(self) -> bool:

@@ -13,7 +13,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.terms.route import AIR, BY_AIR, BY_BONE, Route
+from firmware_py.terms.route import BY_AIR, BY_BONE, Route
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)
@@ -70,22 +70,22 @@ def content(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def with_bone(
-    changes: dict[str, Any] | None = None, *, serial: str = "B-1", softer_db: float = 0.0
-) -> dict[str, Any]:
+    changes: dict[str, Any] | None = None, *, serial: str = "B-1", softer_db: float = 0.0,
+    to_6_khz: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Return the content of a file that has a vibrator: of this number, and softer by so much."""
+    at_hz = (*BY_BONE.calibrated_hz, *(BY_BONE.where_calibrated_hz if to_6_khz else ()))
     levels = {
         f"{ear}-bone": {
-            "sensitivity_db_un": {str(f): level - softer_db for f in BY_BONE.calibrated_hz},
-            "level_max_db_un": {
-                str(f): level - softer_db - BELOW_FULL_FORCE_DB for f in BY_BONE.calibrated_hz
-            },
+            "sensitivity_db_un": {str(f): level - softer_db for f in at_hz},
+            "level_max_db_un": {str(f): level - softer_db - BELOW_FULL_FORCE_DB for f in at_hz},
         }
         for ear, level in FULL_SCALE_DB_UN.items()
     }
     vibrator = {
         "name": "Radioear B71", "serial": serial, "placement": "mastoid",
         "coupler": "IEC 60318-6", "retfl_source": "ISO 389-3",
-        "retfl_db_un": {str(f): x for f, x in reference_forces("b71").levels_db_un.items()},
+        "retfl_db_un": {str(f): reference_forces("b71").levels_db_un[f] for f in at_hz},
     }  # fmt: skip
     return _change(content({"vibrator": vibrator, **levels}), changes)
 
@@ -125,9 +125,14 @@ class CalibratedBoard(SimulatedBoard):
 
     def level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
         """Return what a meter shows."""
-        return sound.level_dbfs + self.truth.sensitivity_db_spl[Route(sound.ear)].at(
+        return sound.level_dbfs + self.truth.sensitivity_db_spl[_route(sound)].at(
             sound.frequency_hz
         )
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
-        return self.level_db_spl(sound) - self.truth.retspl_db_spl[AIR].at(sound.frequency_hz)
+        zero_db_spl = self.truth.retspl_db_spl[_route(sound).transducer]
+        return self.level_db_spl(sound) - zero_db_spl.at(sound.frequency_hz)
+
+
+def _route(sound: PlayedTone | PlayedNoise) -> Route:
+    return sound.route if isinstance(sound, PlayedTone) else Route(sound.ear)

@@ -8,13 +8,14 @@ from typing import Any, Final
 import pytest
 
 from device.calibration.readings import as_toml
+from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.fields import CalibrationError
 from firmware_py.calibration.file import calibration_from
-from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
-from firmware_py.terms.route import BY_BONE, Route
-from tests.calibration.calibrations import calibration, with_bone
+from firmware_py.terms.route import BY_AIR, BY_BONE, Route
+from tests.calibration.calibrations import MADE, calibration, with_bone
 from tests.firmware.device import Device, answers_to
 
 BONE: Final = {ear: Route(ear, "bone") for ear in ("left", "right")}
@@ -67,6 +68,43 @@ def test_what_it_may_not_say_is_refused(changes: dict[str, Any], words: str) -> 
     with pytest.raises(CalibrationError) as refusal:
         calibration_from(with_bone(changes))
     assert words in str(refusal.value)
+
+
+def test_it_may_reach_6_khz_and_then_that_is_asked_and_told(tmp_path: Any) -> None:
+    to_4, to_6 = (calibration_from(with_bone(to_6_khz=to_6_khz)) for to_6_khz in (False, True))
+    left = BONE["left"]
+    assert [each.covers(left, 6000.0) for each in (to_4, to_6)] == [False, True]
+    for each, more_hz in ((to_4, ()), (to_6, (6000,))):
+        in_force = CalibrationOnFile(each).judge(each.date)
+        assert in_force.audiogram_hz(left) == (*BY_BONE.frequencies_hz, *more_hz)
+        assert in_force.audiogram_hz(Route("left")) == BY_AIR.frequencies_hz
+    assert to_6.highest_db_hl(left, 6000.0) == 112 - 5 - 40
+    for each, played in ((to_4, 0), (to_6, 1)):
+        device = Device(tmp_path / str(played), calibration=CalibrationOnFile(each))
+        limits, answer = answers_to(device, "CAL:LIM? LEFT-BONE", "TONE LEFT-BONE,6000,30")[:2]
+        assert limits.endswith(";6000,60") == (played == 1), "as loud as the vibrator may be"
+        assert ("allowed are 250 to 4000 Hz" in answer) == (played == 0), answer
+        assert [tone.frequency_hz for tone in device.board.played] == [6000.0] * played
+
+
+def test_nothing_else_reaches_6_khz_by_bone() -> None:
+    for in_force in (CalibrationInForce(), CalibrationOnFile().judge(MADE, simulated.BOARD)):
+        assert in_force.audiogram_hz(BONE["left"]) == BY_BONE.frequencies_hz
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        "vibrator.retfl_db_un", "left-bone.sensitivity_db_un", "left-bone.level_max_db_un",
+        "right-bone.sensitivity_db_un", "right-bone.level_max_db_un",
+    ],
+)  # fmt: skip
+def test_6_khz_stands_in_all_tables_of_a_vibrator_or_in_none(lacking: str) -> None:
+    with pytest.raises(CalibrationError) as refusal:
+        calibration_from(with_bone({f"{lacking}.6000": None}, to_6_khz=True))
+    words = "4000, 6000 Hz; 6000 Hz stands in all tables of the vibrator, or in none"
+    assert f"[{lacking}] lacks 6000 Hz; needed are 250" in str(refusal.value)
+    assert str(refusal.value).endswith(words)
 
 
 def test_a_calibration_without_retfl_has_no_bone() -> None:

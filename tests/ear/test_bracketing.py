@@ -10,12 +10,13 @@ from firmware_py.ear.agenda import Ask
 from firmware_py.ear.caps import DECIDING_TONES_MAX
 from firmware_py.ear.course import take_answer
 from firmware_py.ear.ear import EarTest
+from firmware_py.ear.levels import AudiogramHz, usual_hz
 from firmware_py.ear.reasons_to_ask import Bracket, Look
 from firmware_py.ear.stopping import Stop
 from firmware_py.ear.threshold_estimates import Estimate
 from firmware_py.terms.outcomes import Outcome, Purpose, Why
 from firmware_py.terms.presentation import NO_COVER, Observation, Presentation
-from firmware_py.terms.route import AIR, BONE, Route
+from firmware_py.terms.route import AIR, BONE, BY_BONE, Route
 from firmware_py.terms.settings import Settings
 
 Answers = Sequence[tuple[float, float, bool]]
@@ -25,9 +26,11 @@ SILENT_ONCE: Final = [
 ]  # fmt: skip
 
 
-def ear_after(answers: Answers, transducer: str = AIR) -> EarTest:
+def ear_after(
+    answers: Answers, transducer: str = AIR, audiogram_hz: AudiogramHz = usual_hz
+) -> EarTest:
     """An ear that gave these answers (Hz, dB HL, heard)."""
-    ear = EarTest(Route("left", transducer), Settings())
+    ear = EarTest(Route("left", transducer), Settings(), audiogram_hz=audiogram_hz)
     for frequency_hz, level_db_hl, heard in answers:
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         ear.observe(Observation(tone, heard, NO_COVER))
@@ -82,6 +85,14 @@ def test_a_second_answer_is_asked_for_beside_the_cap(
 
 def test_by_bone_one_answer_is_enough() -> None:
     assert ear_after(PRESSED_ONCE, BONE).bracketing.second_tone() is None
+
+
+def test_at_6_khz_by_bone_air_tells_too_little_for_that() -> None:
+    pressed_once = [(6000.0, level_db_hl, heard) for _, level_db_hl, heard in PRESSED_ONCE]
+    ear = ear_after(pressed_once, BONE, lambda _: (*BY_BONE.frequencies_hz, 6000))
+    wanted = ear.bracketing.second_tone()
+    assert wanted is not None
+    assert wanted[0] == 6000
 
 
 @pytest.mark.parametrize(("moved_db", "depends"), [(5.9, False), (6.1, True), (-6.1, True)])

@@ -225,10 +225,10 @@ def listening(
     last = Presentation(Purpose.MEASURE, 1000.0, last_db_hl)
     evidence = SimpleNamespace(tones=[Observation(last, True, NO_COVER)])
     of = SimpleNamespace(estimator=estimator, evidence=evidence)
-    kind = SimpleNamespace(frequencies_hz=(500, 1000, 1500), inter_octave_hz=(1500,))
+    kind = SimpleNamespace(inter_octave_hz=(1500,))
     levels = SimpleNamespace(
-        route=SimpleNamespace(kind=kind), floor_db_hl=lambda _: -10.0,
-        within_db_hl=lambda _, level_db_hl: level_db_hl,
+        route=SimpleNamespace(kind=kind), frequencies_hz=(500, 1000, 1500),
+        floor_db_hl=lambda _: -10.0, within_db_hl=lambda _, level_db_hl: level_db_hl,
     )  # fmt: skip
     part: Any = Listening(SimpleNamespace(familiar_level_db_hl=40.0), of, _Levels(levels))  # type: ignore[arg-type]
     part.otherwise = lambda: [story]

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from firmware_py.findings.air_bone_gap import ALIKE_SD_DB, TYPE_HZ, EarGaps, Gap, LossType, gaps_of
+from firmware_py.findings.air_bone_gap import (
+    ALIKE_SD_DB,
+    TYPE_HZ,
+    EarGaps,
+    Gap,
+    LossType,
+    gaps_of,
+    may_be_airborne,
+)
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.terms.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.terms.results import EarResult, MeanGap, SessionResult, ThresholdResult
@@ -104,6 +112,20 @@ def test_the_type_of_loss_is_that_of_the_published_rule(
     assert found.bone_is_poorer == found.to_record()["bone_is_poorer"] == (loss == LossType.UNKNOWN)
     at = [(by_air.get(f, by_air[0]), by_bone.get(f, by_bone[0])) for f in TYPE_HZ]
     assert mean_of(found).db == pytest.approx(sum(a - b for a, b in at) / 3.0, abs=1e-3)
+
+
+def test_6_khz_is_told_and_counts_in_no_mean_and_no_type() -> None:
+    """The vibrator may have been heard through the air there."""
+    by_air, to_4_khz = air({0: 30.0}), bone({0: 25.0})
+    (*_, at_4_khz) = to_4_khz.thresholds
+    more = replace(at_4_khz, frequency_hz=6000, threshold_db_hl=-5.0, low_db_hl=-13, high_db_hl=3)
+    to_6_khz = replace(to_4_khz, thresholds=(*to_4_khz.thresholds, more))
+    before, found = ear_gaps(by_air, to_4_khz), ear_gaps(by_air, to_6_khz)
+
+    assert gap_at(found, 6000).is_called
+    assert may_be_airborne(6000)
+    assert replace(found, gaps=before.gaps) == before
+    assert found.examined_hz == before.examined_hz == []
 
 
 def test_a_gap_has_the_band_and_the_share_of_a_difference() -> None:

@@ -11,6 +11,7 @@ from device.simulator.virtual_clock import STARTED, S, VirtualClock
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.ear import ear as ear_test
+from firmware_py.ear.levels import Levels
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
@@ -24,7 +25,7 @@ from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.terms.events import Aborted, ButtonPressed, Started, as_record
 from firmware_py.terms.person import UNKNOWN, Person
 from firmware_py.terms.reasons import Code, as_json, reason
-from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ, RouteKind
+from firmware_py.terms.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.terms.settings import Settings
 from host_tools.errors import HostError
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
@@ -242,9 +243,9 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     told: list[Person] = []
     real = ear_test._estimator
 
-    def estimator(settings: Settings, person: Person, kind: RouteKind, prior: None) -> Any:
+    def estimator(settings: Settings, person: Person, levels: Levels, prior: None) -> Any:
         told.append(person)
-        return real(settings, UNKNOWN, kind, prior)
+        return real(settings, UNKNOWN, levels, prior)
 
     monkeypatch.setattr(ear_test, "_estimator", estimator)
     (tmp_path / "before").mkdir()

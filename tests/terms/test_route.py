@@ -77,7 +77,9 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     assert [*kind.frequencies_hz] == sorted({*kind.frequencies_hz}) != []
     assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
     assert {*kind.inter_octave_hz} < {*kind.frequencies_hz}
-    assert {*kind.wider_at_hz} <= {*kind.frequencies_hz}
+    all_hz = (*kind.frequencies_hz, *kind.where_calibrated_hz)
+    assert [*all_hz] == sorted({*all_hz})
+    assert {*kind.wider_at_hz} <= {*all_hz}
     for ear in EARS:
         coded = {*kind.frequencies_hz} if kind is BY_AIR else set()  # LOINC has others of none
         assert kind.loinc[ear].keys() == coded, f"LOINC codes of the {ear} ear"
@@ -95,7 +97,7 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
         (BY_BONE, 250.0 * math.sqrt(2.0), 57.5, 50.0),  # half an octave on, half the way
         (BY_BONE, 500.0, 70.0, 60.0), (BY_BONE, 750.0, 75.0, 60.0 + 10.0 * math.log2(1.5)),
         (BY_BONE, 1000.0, 75.0, 70.0), (BY_BONE, 2000.0, 80.0, math.inf),
-        (BY_BONE, 4000.0, 80.0, math.inf),
+        (BY_BONE, 4000.0, 80.0, math.inf), (BY_BONE, 6000.0, 60.0, math.inf),
     ],
 )  # fmt: skip
 def test_what_a_transducer_gives_and_from_when_on_the_skin_feels_it(

@@ -175,7 +175,7 @@ def classes_at(
     gaps: GapPrior | None, frequencies_hz: Sequence[float]
 ) -> list[tuple[float, Array, Array]]:
     """Return weight, mean and covariance of each class of gaps at some of its frequencies."""
-    gaps = gaps or shipped_gap_prior()
+    gaps = (gaps or shipped_gap_prior()).reaching(frequencies_hz)
     at = [gaps.frequencies_hz.index(f) for f in frequencies_hz]
     return [
         (c.weight, np.array(c.mean_db)[at], np.array(c.covariance_db2)[np.ix_(at, at)])

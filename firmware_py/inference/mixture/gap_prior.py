@@ -7,8 +7,8 @@ ones typed in from what was published.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pkgutil import get_data
 from typing import Any, Final
@@ -30,6 +30,10 @@ NAME_LENGTH_MAX: Final = 40
 MEAN_LIMITS_DB: Final = (-60.0, 100.0)
 SD_LIMITS_DB: Final = (0.1, 100.0)
 WEIGHT_SUM_ERROR: Final = 1e-3
+# Of a gap above the last frequency, where nobody had thresholds by bone: a conductive loss, what
+# the reference level is off, and of an open ear the vibrator's sound in the air, which alone makes
+# 10 dB at 6 kHz, up to 31 (`../../MASKING.md`).
+BEYOND_SD_DB: Final = 15.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,31 @@ class GapPrior:
 
         The reference levels of air and bone make it, not the ears.
         """
-        return self.classes[0].mean_db[self.frequencies_hz.index(frequency_hz)]
+        return self.classes[0].mean_db[self.frequencies_hz.index(min(frequency_hz, self.last_hz))]
+
+    @property
+    def last_hz(self) -> float:
+        return self.frequencies_hz[-1]
+
+    def reaching(self, frequencies_hz: Sequence[float]) -> "GapPrior":
+        """Return the same with those of the frequencies that lie above its last one.
+
+        Nobody measured there: a gap is the usual one of the last frequency in the mean, the same in
+        all classes, and neither tells of the others nor they of it.
+        """
+        more_hz = tuple(f for f in frequencies_hz if f > self.last_hz)
+        if not more_hz:
+            return self
+        usual_db = self.usual_db(self.last_hz)
+        classes = (
+            replace(
+                each,
+                mean_db=(*each.mean_db, *(usual_db for _ in more_hz)),
+                covariance_db2=_with_apart(each.covariance_db2, len(more_hz), BEYOND_SD_DB**2),
+            )
+            for each in self.classes
+        )
+        return replace(self, frequencies_hz=(*self.frequencies_hz, *more_hz), classes=(*classes,))
 
     @staticmethod
     def usual() -> "GapPrior":
@@ -76,6 +104,17 @@ class GapPrior:
         """Read the text of a file of this name; a `PriorError` says what is wrong with it."""
         reader = _Reader(name)
         return reader.prior(reader.document(text, FORMAT))
+
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+def _with_apart(matrix: Rows, count: int, variance_db2: float) -> Rows:
+    """Return a covariance with so many more, which are independent of all others."""
+    old = tuple((*row, *(0.0,) * count) for row in matrix)
+    size = len(matrix) + count
+    units = (tuple(float(k == n) for k in range(size)) for n in range(len(matrix), size))
+    return (*old, *(tuple(variance_db2 * each for each in unit) for unit in units))
 
 
 @cache

@@ -10,6 +10,10 @@ class BackError(Exception):
     """The technician wants to measure the previous frequency again."""
 
 
+class LeftOutError(Exception):
+    """The technician leaves a frequency out."""
+
+
 class QuitError(Exception):
     """The technician ends the session."""
 

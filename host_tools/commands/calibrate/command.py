@@ -21,7 +21,7 @@ from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
-from firmware_py.terms.route import LEFT, RIGHT
+from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from host_tools.commands.calibrate.asking import Ask, QuitError, Say, answer_of
 from host_tools.commands.calibrate.checking import Checking
 from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS, Guide
@@ -43,8 +43,9 @@ reason writes it as not measured. Then a tone of 5 s sounds at two levels at eac
 with the meter's reading in dB SPL, with return to hear the tone again, with "softer" if the loud
 tone is distorted (that level is then the device's limit), with "back" for the frequency before, or
 with "quit". With --vibrator b71 the vibrator comes after the earphones, in dB re 1 uN on a
-mechanical coupler. With --no-coupler there are only the checks that a multimeter can make: tests
-stay UNCALIBRATED. What was read is kept in calibration.toml.readings: the same command goes on.
+mechanical coupler; "skip" leaves its 6000 Hz out. With --no-coupler there are only the checks that
+a multimeter can make: tests stay UNCALIBRATED. What was read is kept in calibration.toml.readings:
+the same command goes on.
 """
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
@@ -274,7 +275,9 @@ def _content(
                 "coupler": forces.coupler,
                 "retfl_source": forces.source,
             }
-            of_bone = {"vibrator": vibrator, "retfl_db_un": forces.levels_db_un}
+            measured_hz = readings.points[str(Route(LEFT, BONE))]
+            retfl_db_un = {f: forces.levels_db_un[f] for f in measured_hz}
+            of_bone = {"vibrator": vibrator, "retfl_db_un": retfl_db_un}
         levels = reference.levels_db_spl, readings.points
         return calibration_of(about, transducer, *levels, **of_bone, checks=made).content
     except CalibrationError as error:

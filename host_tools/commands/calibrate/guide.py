@@ -11,9 +11,16 @@ from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.file import OF_BONE
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
-from host_tools.commands.calibrate.asking import Ask, BackError, Say, answer_of, wait_for_return
+from host_tools.commands.calibrate.asking import (
+    Ask,
+    BackError,
+    LeftOutError,
+    Say,
+    answer_of,
+    wait_for_return,
+)
 from host_tools.commands.calibrate.instrument import Sounds
-from host_tools.commands.calibrate.kept import AT_HZ, Readings
+from host_tools.commands.calibrate.kept import Readings
 
 SOFT_DBFS: Final = -30.0
 APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether the meter follows
@@ -21,10 +28,18 @@ APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether 
 MICROPHONE_OFF_DB: Final = 6.0
 MICROPHONE_HZ: Final = 1000
 MICROPHONE_DB_HL: Final = 70.0
+MAY_BE_LEFT_OUT: Final = (
+    "{frequency_hz} Hz only if the coupler's certificate has it and the vibrator is loud enough: "
+    "skip leaves it out, and tests by bone end below it"
+)
 MICROPHONE_QUESTION: Final = (
     "put the board's microphone into the cushion of the left earphone, and close it; return, or "
     "skip: "
 )
+
+
+def may_be_left_out(route: str, frequency_hz: int) -> bool:
+    return route in OF_BONE and frequency_hz in OF_BONE[route].kind.where_calibrated_hz
 
 
 @dataclass
@@ -89,18 +104,21 @@ class Guide:
     def _measure_route(
         self, route: str, reference_db: Mapping[int, float], instruction: str
     ) -> None:
-        calibrated_hz = AT_HZ[route]
         number = len(self.readings.points[route])
         self._lower_to_the_limit(route)
-        if number == len(calibrated_hz):
+        if number == len(self.readings.at_hz(route)):
             return
         wait_for_return(self.ask, self.say, instruction)
         self.sounds.instrument.nobody_listens()
-        while number < len(calibrated_hz):
+        while number < len(at_hz := self.readings.at_hz(route)):
             try:
                 self._measure_one(route, number, reference_db)
             except BackError:
                 number = max(number - 1, 0)
+            except LeftOutError:
+                self.readings.leave_out(at_hz[number])
+                self.say(f"{at_hz[number]} Hz is left out of both channels of the vibrator")
+                self.keep()
             else:
                 number += 1
                 self.keep()
@@ -116,11 +134,13 @@ class Guide:
             )
 
     def _measure_one(self, route: str, number: int, reference_db: Mapping[int, float]) -> None:
-        calibrated_hz = AT_HZ[route]
-        frequency_hz = calibrated_hz[number]
+        at_hz = self.readings.at_hz(route)
+        frequency_hz = at_hz[number]
+        if may_be_left_out(route, frequency_hz):
+            self.say(MAY_BE_LEFT_OUT.format(frequency_hz=frequency_hz))
         zero_db = reference_db[frequency_hz]
         points = self.readings.points[route]
-        before = points[calibrated_hz[number - 1]] if number else None
+        before = points[at_hz[number - 1]] if number else None
         point = self._point(route, frequency_hz, before, zero_db)
         points[frequency_hz] = point
         self.say(
@@ -168,6 +188,8 @@ class Guide:
                 return None
             if words == "back":
                 raise BackError
+            if words == "skip" and may_be_left_out(ear, frequency_hz):
+                raise LeftOutError
             if not words:
                 continue
             try:

@@ -18,16 +18,16 @@ from firmware_py.calibration.fields import number
 from firmware_py.calibration.file import OF_BONE, SENSITIVITY_LIMITS_DB_SPL
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.terms.calibration_states import CHECKS
-from firmware_py.terms.route import BY_AIR, LEFT, RIGHT
+from firmware_py.terms.route import BY_AIR, BY_BONE, LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.files import write_text
 
 FORMAT_VERSION: Final = 1
-# At which frequencies each route is measured.
+# At which frequencies each route is measured; some by bone may be left out.
 AT_HZ: Final = {
     LEFT: BY_AIR.calibrated_hz,
     RIGHT: BY_AIR.calibrated_hz,
-    **{text: route.kind.calibrated_hz for text, route in OF_BONE.items()},
+    **dict.fromkeys(OF_BONE, (*BY_BONE.calibrated_hz, *BY_BONE.where_calibrated_hz)),
 }
 NO_COUPLER: Final = "no coupler"
 NO_VIBRATOR: Final = "no vibrator was named"
@@ -50,6 +50,7 @@ class Readings:
         default_factory=lambda: {each: {} for each in AT_HZ}
     )
     vibrator: str = ""  # whose RETFL; "": bone is not measured
+    left_out_hz: list[int] = field(default_factory=list)  # by bone
     build: str = ""  # whose volts the checks were held against; "": of none
     checks: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name, as in the file
 
@@ -59,8 +60,19 @@ class Readings:
         count = sum(len(found) for found in self.points.values())
         return (
             f"{len(self.checks)} checks, and {count} of "
-            f"{sum(len(AT_HZ[route]) for route in wanted)} readings"
+            f"{sum(len(self.at_hz(route)) for route in wanted)} readings"
         )
+
+    def at_hz(self, route: str) -> list[int]:
+        """Return at which frequencies a route is measured."""
+        left_out_hz = self.left_out_hz if route in OF_BONE else ()
+        return [f for f in AT_HZ[route] if f not in left_out_hz]
+
+    def leave_out(self, frequency_hz: int) -> None:
+        """Have no levels by bone at a frequency: of both channels or of none."""
+        self.left_out_hz.append(frequency_hz)
+        for route in OF_BONE:
+            self.points[route].pop(frequency_hz, None)
 
     def told_checks(self, *, levels: bool, bone: bool) -> dict[str, dict[str, Any]]:
         """Return the checks as the file has them; what was not made says why."""
@@ -83,6 +95,7 @@ class Readings:
             "texts": self.texts,
             "points": points,
             "vibrator": self.vibrator,
+            "left_out_hz": self.left_out_hz,
             "build": self.build,
             "checks": self.checks,
         }
@@ -102,7 +115,11 @@ class Readings:
             for name, made in checks.items():
                 check_outcome(name, made)
             build = str(content.get("build", ""))
-            return cls(str(content["transducer"]), texts, points, vibrator, build, checks)
+            kept_hz = content.get("left_out_hz", ())
+            left_out_hz = [f for f in BY_BONE.where_calibrated_hz if f in kept_hz]
+            return cls(
+                str(content["transducer"]), texts, points, vibrator, left_out_hz, build, checks
+            )
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror}") from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from device.hearing_aid.whose import Whose
 from device.speech import FloatArray
-from firmware_py.findings.air_bone_gap import EarGaps, Gap
+from firmware_py.findings.air_bone_gap import EarGaps, Gap, may_be_airborne
 from firmware_py.findings.rows import Row
 from firmware_py.terms.events import DiscomfortTold
 from firmware_py.terms.outcomes import Bound
@@ -93,9 +93,12 @@ class GapPart:
 def counts(gap: Gap | None) -> bool:
     """Return whether gain may follow from a gap of a frequency that was asked.
 
-    One that is at most so large may be none, and one that no conductive loss has is an error.
+    One that is at most so large, or of tones that the air may have brought, may be none, and one
+    that no conductive loss has is an error.
     """
-    return gap is not None and gap.bound != Bound.AT_MOST and not gap.is_impossible
+    if gap is None or gap.bound == Bound.AT_MOST or gap.is_impossible:
+        return False
+    return not any(map(may_be_airborne, gap.frequencies_hz))
 
 
 class NothingToPrescribeError(HostError):

@@ -103,8 +103,9 @@ class History:
         # A watcher sees an ear only after its first answer.
         calibration = session.calibration
         unasked = EarTest(
-            route, session.settings, session.person, calibration.highest_db_hl, session.prior
-        )
+            route, session.settings, session.person, calibration.highest_db_hl, session.prior,
+            calibration.audiogram_hz,
+        )  # fmt: skip
         self.first[route] = self._place(unasked, partial(result_of, unasked), session.settings)
 
 

@@ -79,7 +79,7 @@ KINDS: Final = (
         "--bone", "study.bone", {"prior", "cases", "seeds"},
         "print instead what whole tests by air and bone find, and manual tests by bone, of people "
         "of --audiograms FILE, a table with columns air500, bone500 ...; --ears: how many people "
-        "(default: 40; 0: all); --cases: with faults of the equipment",
+        "(default: 40; 0: all); --cases: with other equipment, mostly faults",
         PRINTS, audiograms="allowed is a table of ears by air and by bone",
     ),
     Kind(

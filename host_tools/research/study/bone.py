@@ -12,14 +12,16 @@ from host_tools.errors import HostError
 from host_tools.files import digest_of
 from host_tools.research.study.arguments import names_in, whole_number
 from host_tools.research.study.bone_faults import FAULTS, NO_FAULT, Fault
-from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, people_of
+from host_tools.research.study.bone_people import PEOPLE_USUAL, SCORED_HZ, people_of, with_6_khz
 from host_tools.research.study.bone_sessions import (
     DEVICE,
     MANUAL,
     MARKS,
+    MASKED,
     PLACING_S,
     RATE,
     UNCERTAIN,
+    UNMASKED,
     WITHIN_DB,
     BoneThreshold,
     EarFound,
@@ -58,7 +60,14 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Table[Unit, Measured
         columns = tuple((FAULT_NOISE_DB, DEVICE, FAULTS[name]) for name in names)
     return Table(
         [
-            Unit(person, noise_db, seed, prior, method, fault)
+            Unit(
+                with_6_khz(person, seed) if fault.to_6_khz else person,
+                noise_db,
+                seed,
+                prior,
+                method,
+                fault,
+            )
             for noise_db, method, fault in columns
             for person in people
             for seed in range(1, 1 + whole_number("--seeds", arguments.seeds, 1))
@@ -110,6 +119,8 @@ def read_off(tests: Sequence[Measured]) -> Row:
         "all_tones": median_and_late([ear.all_tones for ear in asked]),
         "seconds": median_and_late(seconds),
         "seconds_placings": median_and_late(placed),
+        # of those who are drawn, too: the gap there has nothing to do with the others
+        "at_6_khz": _at_6_khz(tests),
         "all": _errors(found) | {"gross": len(gross)},
         "clean_false": _of_table_and_drawn(tests, _count_false, every=True),
         "gross_and_unmarked": sum(each.mark != UNCERTAIN for each in gross),
@@ -118,6 +129,13 @@ def read_off(tests: Sequence[Measured]) -> Row:
         "gaps": [_count_gaps(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
         "type": _of_table_and_drawn(tests, _count_right),
     }
+
+
+def _at_6_khz(tests: Sequence[Measured]) -> Row:
+    """Return how far thresholds at 6 kHz are off: of all with a number, and of those measured."""
+    found = [each for test in tests for ear in test.ears for each in ear.at_6_khz]
+    measured = [each for each in found if each.mark in (UNMASKED, MASKED)]
+    return {"all": _errors(found), "measured": _errors(measured)}
 
 
 def _errors_of_gaps(found: Sequence[tuple[float, float]]) -> Row:
@@ -203,6 +221,10 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
         lines.append((words, partial(_say_errors, mark=mark)))
     words = f"all: RMSE (mean error), dB; above {GROSS_DB:g} dB, of these not uncertain"
     lines.append((words, _say_all))
+    if any(row["at_6_khz"]["all"]["count"] for row in rows):
+        for name in ("measured", "all"):
+            words = f"6 kHz, {name}: RMSE (mean error), dB; in the 95 % band"
+            lines.append((words, partial(_say_at_6_khz, name=name)))
     words = "mean gap at 0.5, 1, 2 kHz: RMSE (mean error), half of the 95 % band, dB; in it"
     lines.append((words, _say_mean_gap))
     for number, gap in enumerate(rows[0]["gaps"]):
@@ -223,7 +245,14 @@ def _say_spread(spread: dict[str, float | None]) -> str:
 
 
 def _say_errors(row: Row, mark: str) -> str:
-    found = row["marks"][mark]
+    return _say_found(row["marks"][mark])
+
+
+def _say_at_6_khz(row: Row, name: str) -> str:
+    return _say_found(row["at_6_khz"][name])
+
+
+def _say_found(found: Row) -> str:
     if not found["count"]:
         return "-"
     in_band = "" if found["covered_95"] is None else f"{found['covered_95']:.3f} "

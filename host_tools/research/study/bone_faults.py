@@ -1,4 +1,4 @@
-"""Faults of the equipment by bone that nobody sees: noise that is lost, a vibrator that is weak."""
+"""Other equipment by bone: faults that nobody sees, and a vibrator that is calibrated to 6 kHz."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +17,7 @@ class Fault:
     since: int = 0
     weaker_db: float = 0.0
     noise_lost: bool = False
+    to_6_khz: bool = False  # which is no fault
 
 
 NO_FAULT: Final = Fault("")
@@ -26,6 +27,7 @@ FAULTS: Final = {
         Fault("noise-lost", noise_lost=True),
         *(Fault(f"slips-{tone}", tone, SLIP_DB) for tone in (2, 4, 6, 8)),
         Fault("weak", weaker_db=WEAK_DB),
+        Fault("6-khz", to_6_khz=True),
     )
 }
 

@@ -5,7 +5,7 @@ half is tested with the air-bone gaps that were learned from the other one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -26,13 +26,18 @@ PEOPLE_USUAL: Final = 40
 FOLDS: Final = 0.5  # the share of the first
 EARS_MIN: Final = 20  # of each fold
 SCORED_HZ: Final = (500, 1000, 2000, 4000)
+AT_6_KHZ: Final = 6000
 JITTER_DB: Final = 2.5  # undoes the rounding; both routes of an ear are moved together
 # Heads differ: what is taken away between the ears, by the earphones' tones and by the vibrator's.
 ATTENUATION_DB: Final = (50.0, 65.0)
 SKULL_DB: Final = (0.0, 15.0)
 GAP_MOST_DB: Final = 60.0  # of a gap that is drawn: no conductive loss is larger
+# Of a gap at 6 kHz, which is drawn for itself: nobody knows what it is.
+GAP_6_KHZ_DB: Final = (-10.0, 35.0)
+BEST_DB_HL: Final = -10.0  # by bone
 _MOVE_STREAM: Final = 9  # of the random numbers; others are in `listener.py`
 _GAP_STREAM: Final = 10
+_6_KHZ_STREAM: Final = 11
 _EARS: Final = ("right", "left")
 
 
@@ -54,6 +59,21 @@ class Person:
         """Return the mean gap over `SCORED_HZ`, above what ears without a conductive loss have."""
         over_db = [self.head.gap_db(ear, f) - self.gaps.usual_db(f) for f in SCORED_HZ]
         return sum(over_db) / len(over_db)
+
+
+def with_6_khz(person: Person, seed: int) -> Person:
+    """Return a person whose gaps at 6 kHz, one an ear, have nothing to do with the others."""
+    shares = uniforms(person.name, seed, _6_KHZ_STREAM, len(_EARS)).tolist()
+    gaps_db = {}
+    for ear, share in zip(_EARS, shares, strict=True):
+        most_db = person.by_air[ear].threshold_db_hl(AT_6_KHZ) - BEST_DB_HL
+        known = person.head.air_bone_gap_db[ear]
+        assert isinstance(known, Audiogram)
+        gaps_db[ear] = Audiogram(
+            (*known.frequencies_hz, AT_6_KHZ),
+            (*known.thresholds_db_hl, min(_between(GAP_6_KHZ_DB, share), most_db)),
+        )
+    return replace(person, head=replace(person.head, air_bone_gap_db=gaps_db))
 
 
 def people_of(path: Path, count: int, columns: str | None = None) -> list[Person]:

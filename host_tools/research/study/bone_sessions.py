@@ -1,6 +1,6 @@
 """The tests of `gp-pta study --bone`, by the device and by hand, and what each one gave."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,9 +9,11 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import Listener
 from device.simulator.operator import Operator
+from firmware_py.ear.levels import usual_hz
 from firmware_py.ear.threshold_estimates import BAND_PROBABILITY
 from firmware_py.findings.air_bone_gap import GAP_DB, SURE, TYPE_HZ, Gap, gaps_of
 from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.session.hearing import HearingTest
 from firmware_py.terms import tells
 from firmware_py.terms.events import OPERATOR, Action, Finish
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
@@ -19,7 +21,7 @@ from firmware_py.terms.results import EarResult, SessionResult
 from firmware_py.terms.route import Route
 from host_tools.research.study.bone_faults import NO_FAULT, Fault, Faulty
 from host_tools.research.study.bone_manual import ManualEar, ManualTest
-from host_tools.research.study.bone_people import SCORED_HZ, Person
+from host_tools.research.study.bone_people import AT_6_KHZ, SCORED_HZ, Person
 from host_tools.research.study.listener import Answering, session_seed
 from host_tools.research.study.sitting import Sitting
 
@@ -57,6 +59,12 @@ class Unit:
             worn=self._put_on,
         )
 
+    @property
+    def test(self) -> HearingTest:
+        """Return the test before its first event."""
+        audiogram_hz = _to_6_khz if self.fault.to_6_khz else usual_hz
+        return HearingTest(self.sitting.settings, prior=self.prior, audiogram_hz=audiogram_hz)
+
     def _put_on(self, listener: Listener) -> Listener:
         return listener if self.fault is NO_FAULT else Faulty(listener, self.fault)
 
@@ -86,6 +94,7 @@ class EarFound:
     # the error of the mean gap by which it is called, and how far its band reaches; None: a bound
     mean_gap: tuple[float, float] | None = None
     thresholds: tuple[BoneThreshold, ...] = ()
+    at_6_khz: tuple[BoneThreshold, ...] = ()  # the one there; none: it is not asked, or no number
 
 
 @dataclass(frozen=True)
@@ -132,12 +141,16 @@ class _Watch:
         return bool(np.all(0.5 * known <= WITHIN_DB))
 
 
+def _to_6_khz(route: Route) -> tuple[int, ...]:
+    return *route.kind.frequencies_hz, *route.kind.where_calibrated_hz
+
+
 def run_test(unit: Unit) -> Measured:
     return _by_hand(unit) if unit.method == MANUAL else _by_device(unit)
 
 
 def _by_device(unit: Unit) -> Measured:
-    person, test = unit.person, unit.sitting.test()
+    person, test = unit.person, unit.sitting.test(unit.test)
     test.test.cross_hearing.bone.gaps = person.gaps
     watch = _Watch(test)
     test.run_until(watch.is_over)
@@ -190,6 +203,7 @@ def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarF
                 mean is not None and _is_sure(mean),
                 None if mean is None else _error_of(mean, person, ear.route.ear),
                 tuple(thresholds_of(person, ear)),
+                tuple(thresholds_of(person, ear, (AT_6_KHZ,))),
             )
 
 
@@ -207,11 +221,13 @@ def _error_of(mean: Gap, person: Person, ear: str) -> tuple[float, float] | None
     return mean.db - _true_mean_db(person, ear), 0.5 * (mean.high_db - mean.low_db)
 
 
-def thresholds_of(person: Person, ear: EarResult) -> Iterable[BoneThreshold]:
+def thresholds_of(
+    person: Person, ear: EarResult, scored_hz: Sequence[int] = SCORED_HZ
+) -> Iterable[BoneThreshold]:
     """Yield what was found of an ear by bone, against what the vibrator could find."""
     for each in ear.thresholds:
         numbers = each.threshold_db_hl, each.low_db_hl, each.high_db_hl
-        if each.frequency_hz not in SCORED_HZ or None in numbers:
+        if each.frequency_hz not in scored_hz or None in numbers:
             continue
         mean_db_hl, low_db_hl, high_db_hl = (float(number or 0.0) for number in numbers)
         mark = _mark(each.mark, each.masking)

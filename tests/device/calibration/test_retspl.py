@@ -124,6 +124,7 @@ QUOTED = {
     2000: 31.0,
     3000: 30.0,
     4000: 35.5,
+    6000: 40.0,
 }
 
 
@@ -141,7 +142,7 @@ def test_every_table_of_forces_is_as_quoted_and_serves_for_a_calibration(name: s
     forces = reference_forces(name)
     low, high = RETFL_LIMITS_DB_UN
     assert forces.levels_db_un == QUOTED
-    assert (*forces.levels_db_un,) == BY_BONE.calibrated_hz
+    assert (*forces.levels_db_un,) == (*BY_BONE.calibrated_hz, *BY_BONE.where_calibrated_hz)
     assert all(low <= level <= high for level in forces.levels_db_un.values())
     assert forces.placement == MASTOID
     for text in (forces.vibrator, forces.coupler, forces.source):

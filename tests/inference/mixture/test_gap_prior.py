@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from firmware_py.inference.mixture.bone_prior import classes_at
 from firmware_py.inference.mixture.gap_prior import CLASSES_MAX, FORMAT, GapPrior, shipped_gap_prior
 from firmware_py.inference.mixture.prior_reading import PriorError
 
@@ -60,6 +61,24 @@ def test_otosclerosis_has_carharts_notch() -> None:
     whole = [gap[f] + worse for f, worse in ((500.0, 5), (1000.0, 10), (2000.0, 15), (4000.0, 5))]
     assert max(whole) - min(whole) <= 7.0
     assert whole == sorted(whole, reverse=True)
+
+
+def test_a_gap_above_the_last_frequency_is_usual_wide_and_tells_nothing_of_the_others() -> None:
+    """Nobody measured it: what an ear has there shall move no threshold that people have."""
+    shipped = shipped_gap_prior()
+    asked_hz = (1000.0, 4000.0, 6000.0)
+    found = shipped.reaching(asked_hz)
+    assert found.frequencies_hz == (*shipped.frequencies_hz, 6000.0)
+    assert found.usual_db(6000.0) == shipped.usual_db(6000.0) == shipped.usual_db(4000.0)
+    for old, (weight, mean_db, covariance_db2) in zip(
+        shipped.classes, classes_at(None, asked_hz), strict=True
+    ):
+        at = [shipped.frequencies_hz.index(f) for f in asked_hz[:2]]
+        assert weight == old.weight
+        assert mean_db.tolist() == [*(old.mean_db[k] for k in at), shipped.usual_db(4000.0)]
+        known = np.array(old.covariance_db2)[np.ix_(at, at)]
+        assert covariance_db2.tolist() == [[*known[0], 0.0], [*known[1], 0.0], [0.0, 0.0, 15.0**2]]
+    assert shipped.reaching(asked_hz[:2]) is shipped, "nothing is added where nothing is asked"
 
 
 def test_what_is_written_is_read_again() -> None:

@@ -23,10 +23,11 @@ TEXTS: Final = {
 }  # fmt: skip
 EARS: Final = ("left", "right")
 OF_BONE: Final = ("left-bone", "right-bone")
+BONE_HZ: Final = (*BY_BONE.calibrated_hz, *BY_BONE.where_calibrated_hz)
 TRUTH: Final = {
     **{ear: dict(zip(BY_AIR.calibrated_hz, SENSITIVITY[ear], strict=True)) for ear in EARS},
-    "left-bone": dict.fromkeys(BY_BONE.calibrated_hz, 112.0),
-    "right-bone": dict.fromkeys(BY_BONE.calibrated_hz, 111.5),
+    "left-bone": dict.fromkeys(BONE_HZ, 112.0),
+    "right-bone": dict.fromkeys(BONE_HZ, 111.5),
 }
 ASKED_MAX: Final = 300  # it would be asked for ever
 PIN: Final = "271828"

@@ -382,11 +382,11 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
     with device(tmp_path / "data") as bench:
         first = Technician(bench, {"left-bone 1000 Hz at -30": ["quit"]})
         assert run(output, first, *bone) == 1
-        assert first.said[-1].startswith(f"ended; 9 checks, and {2 * 11 + 3} of 38 readings")
+        assert first.said[-1].startswith(f"ended; 9 checks, and {2 * 11 + 3} of 40 readings")
         second = Technician(bench, {"right-bone 500 Hz at -10": ["softer", "110"]})
         assert run(output, second, *bone, "--resume") == 0
         assert (
-            f"{kept_beside(output)}: 9 checks, and 25 of 38 readings, kept from before"
+            f"{kept_beside(output)}: 9 checks, and 25 of 40 readings, kept from before"
             in second.said
         )
 
@@ -394,6 +394,7 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
     check_sensitivity(made, *OF_BONE)
     assert made.retspl_db_spl[BONE].at(1000.0) == 42.5
     assert made.highest_db_hl(Route("left", BONE), 250.0) == 112 - 10 - 67
+    assert made.highest_db_hl(Route("left", BONE), 6000.0) == 112 - 10 - 40
     assert made.level_max_db_spl[Route("right", BONE)].at(500.0) == pytest.approx(111.5 - 15.0)
     about = made.content["vibrator"]
     told = {"name": "Radioear B71", "serial": "B-1", "placement": "mastoid"}
@@ -404,6 +405,27 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
         "earphones on nobody; return: "
         for ear in ("left", "right")
     ]
+
+
+@pytest.mark.parametrize("channel", ["left", "right"])
+def test_6_khz_may_be_left_out_of_both_channels_even_once_it_was_measured(
+    device: Devices, tmp_path: Path, channel: str
+) -> None:
+    output = tmp_path / "calibration.toml"
+    bone = ("--vibrator", "b71", "--serial-vibrator", "B-1", "--loud", "-10")
+    answers = {"left-bone 4000 Hz at -30": ["skip"], f"{channel}-bone 6000 Hz at -30": ["skip"]}
+    with device(tmp_path / "data") as bench:
+        first = Technician(bench, answers | {"right-bone 250 Hz at -30": ["quit"]})
+        assert run(output, first, *bone) == 1
+        second = Technician(bench, answers)
+        assert run(output, second, *bone, "--resume") == 0
+    said = [*first.said, *second.said]
+    assert "'skip' is no number; allowed are a number, return, softer, back, quit" in said
+    assert sum(line.startswith("6000 Hz only if the coupler's") for line in said) in (1, 2)
+    assert said.count("6000 Hz is left out of both channels of the vibrator") == 1
+    asked = [question for question in second.asked if "6000 Hz at" in question]
+    assert bool(asked) == (channel == "right"), "it is not asked for once more"
+    assert not read_calibration(output).covers(Route("left", BONE), 6000.0)
 
 
 def test_a_board_without_a_vibrator_is_not_measured(device: Devices, tmp_path: Path) -> None:

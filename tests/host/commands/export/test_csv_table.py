@@ -294,8 +294,9 @@ def test_bone_has_columns_of_its_own_where_it_was_tested() -> None:
     assert {n for n in added if n.endswith("_db_hl")} == {
         f"{ear}-bone_{f}_hz_db_hl"
         for ear in ("right", "left")
-        for f in (250, 500, 750, 1000, 1500, 2000, 3000, 4000)
+        for f in (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000)
     }
+    assert both["right-bone_6000_hz_code"] == "", "its vibrator has no levels there"
     by_air, by_bone = both["right_1000_hz_db_hl"], both["right-bone_1000_hz_db_hl"]
     assert float(by_air) - float(by_bone) == pytest.approx(30.0, abs=0.1)
     assert (both["right-bone_4000_hz_db_hl"], both["right-bone_4000_hz_code"]) == (

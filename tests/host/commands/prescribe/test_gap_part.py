@@ -16,7 +16,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.mixture.bone_prior import usual_gap_db
 from firmware_py.terms.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.terms.results import ThresholdResult
-from firmware_py.terms.route import LEFT, RIGHT, Route
+from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
 from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe import exports
 from host_tools.commands.prescribe.ear_prescription import (
@@ -138,6 +138,21 @@ def test_a_gap_that_was_inferred_at_a_frequency_adds_nothing_beyond_what_was_mea
     nowhere = with_gap(34.0, **{f"f{f}": inferred for f in ASKED_HZ})
     assert not right_ear(nowhere).for_gap_db.any()
     assert "fit-gap-unknown" in remarks_of(nowhere)
+
+
+def test_a_gap_that_the_air_may_have_made_adds_nothing() -> None:
+    """At 6 kHz an open ear may hear the vibrator itself."""
+    session = with_gap(34.0)
+    by_route = session.result.by_route
+    bone = by_route[Route(RIGHT, BONE)]
+    at_6_khz = replace(bone.thresholds[-1], frequency_hz=6000)
+    more = replace(bone, thresholds=(*bone.thresholds, at_6_khz))
+    before, ear = (right_ear(with_bone(each, by_route[Route(LEFT, BONE)])) for each in (bone, more))
+    assert ear.gap is not None
+    assert (ear.gap.gap_db(6000) or 0.0) > 20.0
+    assert ear.gap.left_out_hz == [6000]
+    added_db = [at(each, each.prescribed.for_gap_db) for each in (before, ear)]
+    assert added_db[0] == added_db[1]
 
 
 def test_what_is_larger_than_any_conductive_loss_adds_nothing() -> None:

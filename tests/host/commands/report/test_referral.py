@@ -191,6 +191,14 @@ def test_a_mixed_loss_is_compared_by_bone() -> None:
     assert asymmetry_row(poorer)["about"]["frequencies_hz"] == [*poorer.bone_hz]
 
 
+def test_a_vibrator_that_is_heard_through_the_air_hides_no_asymmetry() -> None:
+    """At 6 kHz both ears may hear as much of it: there they count by air, as without it."""
+    without = with_bone(70.0, 50.0)
+    more = [replace(t, frequency_hz=6000) for t in by_bone("left", 0.0).thresholds[-1:]]
+    bones = (replace(e, thresholds=(*e.thresholds, *more)) for e in without.ears[2:])
+    assert asymmetries(session(*without.ears[:2], *bones)) == asymmetries(without) != []
+
+
 def test_a_sensorineural_loss_is_compared_by_air_and_a_conductive_one_meets_no_criterion() -> None:
     conductive = with_bone(60.0, 10.0)
     assert loss_of(conductive) == LossType.CONDUCTIVE

@@ -22,7 +22,7 @@ from host_tools.main import main
 from host_tools.research.study import bone
 from host_tools.research.study.bone import read_off, table_lines
 from host_tools.research.study.bone_faults import FAULTS, Faulty
-from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
+from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of, with_6_khz
 from host_tools.research.study.bone_sessions import (
     DEVICE,
     MANUAL,
@@ -231,9 +231,27 @@ def test_a_fault_is_that_of_its_tones_by_bone(name: str) -> None:
     levels = [tone.level_db_hl for tone in asked.tones]
     lost = [tone.noise is None for tone in asked.tones]
     since = {"weak": 2, "noise-lost": 12}.get(name, 2 + int(name[-1]) if name[-1].isdigit() else 0)
-    weaker_db = {"weak": 15.0, "noise-lost": 0.0}.get(name, 12.0)
+    weaker_db = {"weak": 15.0, "noise-lost": 0.0, "6-khz": 0.0}.get(name, 12.0)
     assert levels == [40.0] * since + [40.0 - weaker_db] * (12 - since)
     assert lost == ([False] * 2 + [True] * 10 if name == "noise-lost" else [False] * 12)
+
+
+def test_a_vibrator_to_6_khz_is_tested_on_gaps_there_of_their_own(everybody: list[Person]) -> None:
+    person = with_6_khz(everybody[0], 1)
+    for ear in ("right", "left"):
+        assert person.head.gap_db(ear, 4000.0) == everybody[0].head.gap_db(ear, 4000.0)
+        assert -10.0 <= person.head.gap_db(ear, 6000.0) <= 35.0
+        assert person.bone_db_hl(ear, 6000.0, alone=True) >= -10.0
+    assert with_6_khz(everybody[0], 2) != person
+    unit = Unit(person, 2.0, fault=FAULTS["6-khz"])
+    assert {each.audiogram.frequencies_hz[-1] for each in unit.test.ears.values()} == {8000, 6000}
+    assert Unit(person, 2.0).test.ears[Route("left", BONE)].audiogram.frequencies_hz[-1] == 4000
+
+    off = [BoneThreshold(mark, db, db < 9.0) for mark, db in ((MASKED, 3.0), (UNCERTAIN, 9.0))]
+    row = read_off([a_test(FLAT, 1.0, *(EarFound(0.0, at_6_khz=(each,)) for each in off))])
+    told = row["at_6_khz"]
+    assert [told[name]["covered_95"] for name in ("measured", "all")] == [1.0, 0.5]
+    assert "3.0 (+3.0); 1.000 of 1" in "".join(table_lines([row]))
 
 
 def test_a_false_number_counts_where_the_test_is_valid_and_it_is_not_uncertain() -> None:
