@@ -37,6 +37,7 @@ QUESTIONS: Final[Mapping[str, Sequence[str]]] = {
 BEFORE: Final[Mapping[str, Sequence[str]]] = {
     "ask_same": ("same_person", "ask_other"),
     "ask_spelling": ("ask_known", "ask_other"),
+    "ask_order": ("ask_known", "ask_other"),
 }
 # What is typed, by what the page says of it.
 FIELDS: Final[Mapping[str, Sequence[str]]] = {
