@@ -20,6 +20,14 @@ from device.calibration.retspl import (
 from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
 from firmware_py.calibration.fields import CalibrationError, check_text
 from firmware_py.calibration.file import DUE_DAYS_MAX
+from firmware_py.calibration.stated import (
+    CONDITIONS,
+    COVERAGE_FACTOR,
+    EXPANDED,
+    STANDARD_CONDITIONS,
+    check_stated,
+    is_standard,
+)
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.commands.calibrate.asking import Ask, QuitError, Say, answer_of
@@ -57,7 +65,20 @@ TEXTS: Final = {
     "serial_left": "serial number of the left earphone",
     "serial_right": "serial number of the right earphone",
 }
-OF_METER: Final = ("meter", "meter_serial")
+# Numbers, each a text with the keys of the file that it is of; none of it where it is not known.
+OF_AIR, OF_LEVELS = "air", "uncertainty"
+NUMBERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    OF_AIR: ("temperature C, humidity %, pressure kPa, such as 22.5 45 100.9", (*CONDITIONS,)),
+    OF_LEVELS: (
+        f"expanded uncertainty of the levels, dB (k = {COVERAGE_FACTOR:g}), as the meter's "
+        "certificate and the coupler have it",
+        (EXPANDED,),
+    ),
+}  # fmt: skip
+STANDARD_WORDS: Final = ", ".join(
+    f"{low:g} to {high:g} {CONDITIONS[key][1]}" for key, (low, high) in STANDARD_CONDITIONS.items()
+)
+OF_METER: Final = ("meter", "meter_serial", OF_AIR)
 OF_EARPHONES: Final = ("serial_left", "serial_right")
 OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
@@ -80,6 +101,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     for name, what in (TEXTS | OF_VIBRATOR).items():
         p.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{what}; else asked")
+    for name, (what, _) in NUMBERS.items():
+        told = what.replace("%", "%%")  # as argparse wants it
+        p.add_argument(f"--{name}", metavar="TEXT", help=f"{told}; else asked")
     p.add_argument(
         "--build", metavar="A|B", help="whose first output limit and volts; without: the loudest"
     )
@@ -145,9 +169,7 @@ def calibrate(
             instrument.unlock()
             _check_board(readings, instrument.board_serial(), place)
             setup = setup_of(arguments, reference, ask, say)
-            for name in TEXTS | OF_VIBRATOR if forces else TEXTS:
-                if name not in readings.texts:
-                    readings.texts[name] = _text(ask, say, arguments, name)
+            _ask_texts(arguments, readings, forces is not None, ask, say)
             sounds = Sounds(instrument, say, dict.fromkeys((LEFT, RIGHT), setup.safe_dbfs))
             checking = Checking(
                 sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
@@ -249,10 +271,11 @@ def _content(
 ) -> Mapping[str, Any]:
     """Return what the file says; a `HostError` if that is not allowed."""
     texts = readings.texts
-    about = {
+    about: dict[str, str | float] = {
         "date": today.isoformat(),
         "due": (today + datetime.timedelta(days=arguments.due_days)).isoformat(),
         **{n: texts[n] for n in ("technician", "meter", "meter_serial", OF_BOARD)},
+        **{key: level for name in NUMBERS for key, level in _stated(name, texts).items()},
     }
     earphones = {"name": reference.transducer} | {n: texts[n] for n in OF_EARPHONES}
     made = readings.told_checks(levels=not arguments.no_coupler, bone=forces is not None)
@@ -304,6 +327,19 @@ def _check(arguments: argparse.Namespace) -> str:
     return str(urls[0])
 
 
+def _ask_texts(
+    arguments: argparse.Namespace, readings: Readings, bone: bool, ask: Ask, say: Say
+) -> None:
+    """Ask for what is not known yet: names and serial numbers, and what is stated in numbers."""
+    texts = readings.texts
+    for name in TEXTS | OF_VIBRATOR if bone else TEXTS:
+        if name not in texts:
+            texts[name] = _text(ask, say, arguments, name)
+    for name in NUMBERS:
+        if name not in texts and not (name == OF_LEVELS and arguments.no_coupler):
+            texts[name] = _numbers(ask, say, arguments, name)
+
+
 def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
     given: str | None = getattr(arguments, name)
     what = (TEXTS | OF_VIBRATOR)[name]
@@ -323,3 +359,34 @@ def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
             say(str(error))
         else:
             return text
+
+
+def _numbers(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
+    """Return what is stated in numbers, "" for nothing."""
+    given: str | None = getattr(arguments, name)
+    while True:
+        text = given
+        if text is None:
+            text = answer_of(ask, f"{NUMBERS[name][0]} (return: not known): ")
+        text = text.replace(",", ".").strip()
+        try:
+            stated = _stated(name, {name: text})
+            check_stated(stated)
+        except CalibrationError as error:
+            if given is not None:
+                raise HostError(str(error)) from None
+            say(str(error))
+            continue
+        if name == OF_AIR and stated and not is_standard(stated):
+            say(f"IEC 60645-1 has {STANDARD_WORDS}: papers say that it was not so")
+        return text
+
+
+def _stated(name: str, texts: Mapping[str, str]) -> dict[str, float]:
+    """Return the numbers of a text by their keys; a `CalibrationError` if they are not so many."""
+    words, (what, keys) = texts.get(name, "").split(), NUMBERS[name]
+    try:
+        stated = dict(zip(keys, map(float, words), strict=True)) if words else {}
+    except ValueError:
+        raise CalibrationError(f"{' '.join(words)!r}; wanted is {what}") from None
+    return stated

@@ -78,6 +78,7 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     assert made.content["transducer"]["serial_right"] == "R-1"
     assert made.content["transducer"]["retspl_source"] == reference.source
     assert "put the right earphone on the coupler" in " ".join(technician.asked)
+    assert (made.expanded_uncertainty_db, made.conditions) == (None, None), "return: not known"
 
     world = World(tmp_path / "again", a_listener("S2"), calibration=load_calibration(output))
     world.until(lambda: world.client.connected)
@@ -85,6 +86,23 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     world.close()
     assert '"due": "2027-05-06"' in state
     assert limits.endswith("6000,89;8000,85")
+
+
+def test_air_and_uncertainty_are_asked_and_what_the_standard_has_not_is_said(
+    device: Devices, tmp_path: Path
+) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as bench:
+        answers = {"temperature C, humidity": ["22,5 45", "22,5 45 945", "22,5 45 94,5"]}
+        technician = Technician(bench, answers)
+        assert run(output, technician, "--uncertainty", "2.4") == 0
+    made = read_calibration(output)
+    assert made.conditions == {"temperature_c": 22.5, "humidity_percent": 45, "pressure_kpa": 94.5}
+    assert made.uncertainty_db == 1.2
+    said = "\n".join(technician.said)
+    assert "'22.5 45'; wanted is temperature C, humidity %" in said
+    assert "pressure_kpa is 945" in said
+    assert "IEC 60645-1 has 15 to 35 C, 30 to 90 %, 98 to 104 kPa: papers say" in said
 
 
 def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
