@@ -98,6 +98,10 @@ class Client:
     def busy(self) -> bool:
         return self._commands.busy
 
+    def on_for_us(self, now_us: int) -> int:
+        """Return for how long the board has been on at least, by its own clock."""
+        return self._board.clock.passed_us(now_us)
+
     def reaches(self, route: Route) -> bool:
         return bool(self.transducers >> route.kind.wire_number & 1)
 

@@ -174,6 +174,7 @@ def calibrate(
             checking = Checking(
                 sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
             )
+            instrument.wait_until_warm(say)
             checking.go_through(CHECKS, coupler=not arguments.no_coupler)
             if not arguments.no_coupler:
                 guide = Guide(

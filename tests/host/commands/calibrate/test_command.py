@@ -13,12 +13,14 @@ from device.simulator.microphones import MicrophoneKind
 from device.simulator.room_around import RoomAround
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
+from firmware_py.board import board_connection
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.installation.configuration import read_configuration
 from firmware_py.terms.route import AIR, BONE, BY_AIR, Route
+from host_tools.commands.calibrate import instrument
 from host_tools.commands.calibrate.checking import BEGIN
 from host_tools.commands.calibrate.kept import Readings, kept_beside
 from host_tools.errors import HostError
@@ -34,6 +36,7 @@ from tests.host.commands.calibrate.technician import (
     TODAY,
     TRUTH,
     Devices,
+    Meters,
     Technician,
     run,
 )
@@ -103,6 +106,22 @@ def test_air_and_uncertainty_are_asked_and_what_the_standard_has_not_is_said(
     assert "'22.5 45'; wanted is temperature C, humidity %" in said
     assert "pressure_kpa is 945" in said
     assert "IEC 60645-1 has 15 to 35 C, 30 to 90 %, 98 to 104 kPa: papers say" in said
+
+
+def test_nothing_is_read_before_the_tone_generator_is_warm(
+    device: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_connection, "WARM_UP_S", 60.0)
+    monkeypatch.setattr(instrument, "LOOK_S", 0.001)
+    with device(tmp_path / "data") as bench:
+        world = bench.world
+        world.until(lambda: world.client.connected)
+        world.swap_board(SimulatedBoard(a_listener(lapse_rate=1.0), boot=2, name="pico"))
+        world.until(lambda: world.client.board.startswith("pico"))
+        technician = Technician(bench, {BEGIN: ["quit"]}, Meters())
+        assert run(tmp_path / "calibration.toml", technician) == 1
+        assert world.board.now_us >= 60e6
+    assert any(line.startswith("the tone generator warms up: ") for line in technician.said)
 
 
 def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
