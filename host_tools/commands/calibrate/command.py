@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from device.build.parts import plain, whose_retspl
 from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
+from device.calibration.distortion_by_frequency import distortion_by_frequency
 from device.calibration.readings import as_toml, calibration_of, without_levels
 from device.calibration.retfl import ReferenceForces, reference_forces
 from device.calibration.retspl import (
@@ -18,16 +19,8 @@ from device.calibration.retspl import (
     reference_levels,
 )
 from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
-from firmware_py.calibration.fields import CalibrationError, check_text
+from firmware_py.calibration.fields import CalibrationError
 from firmware_py.calibration.file import DUE_DAYS_MAX
-from firmware_py.calibration.stated import (
-    CONDITIONS,
-    COVERAGE_FACTOR,
-    EXPANDED,
-    STANDARD_CONDITIONS,
-    check_stated,
-    is_standard,
-)
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import LEFT, RIGHT
 from host_tools.commands.calibrate.asking import Ask, QuitError, Say, answer_of
@@ -36,6 +29,16 @@ from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS, Guide
 from host_tools.commands.calibrate.instrument import Sounds, instrument_at
 from host_tools.commands.calibrate.kept import Readings, kept_beside
 from host_tools.commands.calibrate.setup import safe_limit, setup_of, wrong_loud
+from host_tools.commands.calibrate.stating import (
+    NUMBERS,
+    OF_BOARD,
+    OF_EARPHONES,
+    OF_METER,
+    OF_VIBRATOR,
+    TEXTS,
+    ask_texts,
+    stated_in,
+)
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.terminal import say_wrapped
@@ -57,30 +60,6 @@ stay UNCALIBRATED. What was read is kept in calibration.toml.readings: the same 
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 DUE_DAYS: Final = 365
-OF_BOARD: Final = "tone_generator_serial"  # the board tells it
-TEXTS: Final = {
-    "technician": "technician",
-    "meter": "sound level meter, maker and model",
-    "meter_serial": "serial number of the meter",
-    "serial_left": "serial number of the left earphone",
-    "serial_right": "serial number of the right earphone",
-}
-# Numbers, each a text with the keys of the file that it is of; none of it where it is not known.
-OF_AIR, OF_LEVELS = "air", "uncertainty"
-NUMBERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    OF_AIR: ("temperature C, humidity %, pressure kPa, such as 22.5 45 100.9", (*CONDITIONS,)),
-    OF_LEVELS: (
-        f"expanded uncertainty of the levels, dB (k = {COVERAGE_FACTOR:g}), as the meter's "
-        "certificate and the coupler have it",
-        (EXPANDED,),
-    ),
-}  # fmt: skip
-STANDARD_WORDS: Final = ", ".join(
-    f"{low:g} to {high:g} {CONDITIONS[key][1]}" for key, (low, high) in STANDARD_CONDITIONS.items()
-)
-OF_METER: Final = ("meter", "meter_serial", OF_AIR)
-OF_EARPHONES: Final = ("serial_left", "serial_right")
-OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -169,7 +148,7 @@ def calibrate(
             instrument.unlock()
             _check_board(readings, instrument.board_serial(), place)
             setup = setup_of(arguments, reference, ask, say)
-            _ask_texts(arguments, readings, forces is not None, ask, say)
+            ask_texts(arguments, readings, forces is not None, ask, say)
             sounds = Sounds(instrument, say, dict.fromkeys((LEFT, RIGHT), setup.safe_dbfs))
             checking = Checking(
                 sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
@@ -181,10 +160,7 @@ def calibrate(
                     sounds, ask, say, readings, lambda: readings.save(place),
                     setup.soft_dbfs, setup.loud_dbfs,
                 )  # fmt: skip
-                guide.measure(reference)
-                if forces is not None:
-                    checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
-                    guide.measure_vibrator(forces)
+                _measure_levels(checking, guide, reference, forces)
     except QuitError:
         say(f"ended; {_what_is_kept(place)}")
         return 1
@@ -200,6 +176,21 @@ def calibrate(
     about = content["calibration"]
     say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")
     return 0
+
+
+def _measure_levels(
+    checking: Checking, guide: Guide, reference: ReferenceLevels, forces: ReferenceForces | None
+) -> None:
+    """Measure how loud each route is, and then its distortion by frequency."""
+    points = guide.readings.points
+    guide.measure(reference)
+    by_air = distortion_by_frequency(reference.levels_db_spl, points, bone=False)
+    checking.go_through([by_air], coupler=True)
+    if forces is not None:
+        checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
+        guide.measure_vibrator(forces)
+        by_bone = distortion_by_frequency(forces.levels_db_un, points, bone=True)
+        checking.go_through([by_bone], coupler=True)
 
 
 def _build_words(arguments: argparse.Namespace) -> str:
@@ -276,7 +267,7 @@ def _content(
         "date": today.isoformat(),
         "due": (today + datetime.timedelta(days=arguments.due_days)).isoformat(),
         **{n: texts[n] for n in ("technician", "meter", "meter_serial", OF_BOARD)},
-        **{key: level for name in NUMBERS for key, level in _stated(name, texts).items()},
+        **{key: level for name in NUMBERS for key, level in stated_in(name, texts).items()},
     }
     earphones = {"name": reference.transducer} | {n: texts[n] for n in OF_EARPHONES}
     made = readings.told_checks(levels=not arguments.no_coupler, bone=forces is not None)
@@ -326,68 +317,3 @@ def _check(arguments: argparse.Namespace) -> str:
         raise HostError(f"--loud is {wrong} ({safe_words})")
     check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
-
-
-def _ask_texts(
-    arguments: argparse.Namespace, readings: Readings, bone: bool, ask: Ask, say: Say
-) -> None:
-    """Ask for what is not known yet: names and serial numbers, and what is stated in numbers."""
-    texts = readings.texts
-    for name in TEXTS | OF_VIBRATOR if bone else TEXTS:
-        if name not in texts:
-            texts[name] = _text(ask, say, arguments, name)
-    for name in NUMBERS:
-        if name not in texts and not (name == OF_LEVELS and arguments.no_coupler):
-            texts[name] = _numbers(ask, say, arguments, name)
-
-
-def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
-    given: str | None = getattr(arguments, name)
-    what = (TEXTS | OF_VIBRATOR)[name]
-    if arguments.no_coupler:
-        what = what.replace("sound level meter", "multimeter")
-    while True:
-        try:
-            text = ask(f"{what}: ").strip() if given is None else given
-            if given is None and text.lower() == "quit":
-                raise QuitError
-            check_text(what, text)
-        except EOFError:
-            raise QuitError from None
-        except CalibrationError as error:
-            if given is not None:
-                raise HostError(str(error)) from None
-            say(str(error))
-        else:
-            return text
-
-
-def _numbers(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
-    """Return what is stated in numbers, "" for nothing."""
-    given: str | None = getattr(arguments, name)
-    while True:
-        text = given
-        if text is None:
-            text = answer_of(ask, f"{NUMBERS[name][0]} (return: not known): ")
-        text = text.replace(",", ".").strip()
-        try:
-            stated = _stated(name, {name: text})
-            check_stated(stated)
-        except CalibrationError as error:
-            if given is not None:
-                raise HostError(str(error)) from None
-            say(str(error))
-            continue
-        if name == OF_AIR and stated and not is_standard(stated):
-            say(f"IEC 60645-1 has {STANDARD_WORDS}: papers say that it was not so")
-        return text
-
-
-def _stated(name: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Return the numbers of a text by their keys; a `CalibrationError` if they are not so many."""
-    words, (what, keys) = texts.get(name, "").split(), NUMBERS[name]
-    try:
-        stated = dict(zip(keys, map(float, words), strict=True)) if words else {}
-    except ValueError:
-        raise CalibrationError(f"{' '.join(words)!r}; wanted is {what}") from None
-    return stated

@@ -419,11 +419,11 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
     with device(tmp_path / "data") as bench:
         first = Technician(bench, {"left-bone 1000 Hz at -30": ["quit"]})
         assert run(output, first, *bone) == 1
-        assert first.said[-1].startswith(f"ended; 9 checks, and {2 * 11 + 3} of 38 readings")
+        assert first.said[-1].startswith(f"ended; 10 checks, and {2 * 11 + 3} of 38 readings")
         second = Technician(bench, {"right-bone 500 Hz at -10": ["softer", "110"]})
         assert run(output, second, *bone, "--resume") == 0
         assert (
-            f"{kept_beside(output)}: 9 checks, and 25 of 38 readings, kept from before"
+            f"{kept_beside(output)}: 10 checks, and 25 of 38 readings, kept from before"
             in second.said
         )
 
