@@ -190,15 +190,19 @@ class _Distortion(Check):
     def _read(self, words: str) -> float:
         if words == "softer":
             return math.nan
-        percent = number_of(words, {"%": 1.0}, "%")
-        if not 0.0 <= percent <= 100.0:
-            raise ImplausibleError(f"{percent:g} %; a reading is from 0 to 100 %")
-        if percent > self.most_percent:
-            raise MissedError(
-                f"{percent:g} %; allowed is up to {self.most_percent:g} % ({IEC}): softer plays "
-                f"{SOFTER_DB:g} dB less, which is then the device's highest level"
-            )
-        return percent
+        return percent_of(
+            words, self.most_percent,
+            f"softer plays {SOFTER_DB:g} dB less, which is then the device's highest level",
+        )  # fmt: skip
+
+
+def percent_of(words: str, most_percent: float, advice: str) -> float:
+    percent = number_of(words, {"%": 1.0}, "%")
+    if not 0.0 <= percent <= 100.0:
+        raise ImplausibleError(f"{percent:g} %; a reading is from 0 to 100 %")
+    if percent > most_percent:
+        raise MissedError(f"{percent:g} %; allowed is up to {most_percent:g} % ({IEC}): {advice}")
+    return percent
 
 
 class _Linearity(Check):

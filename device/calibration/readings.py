@@ -120,7 +120,7 @@ def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_sp
 
 
 def calibration_of(
-    about: Mapping[str, str],
+    about: Mapping[str, str | float],
     transducer: Mapping[str, str],
     retspl_db_spl: Mapping[int, float],
     points: Mapping[str, Mapping[int, Point]],
@@ -130,8 +130,9 @@ def calibration_of(
 ) -> Calibration:
     """Put a calibration together; `CalibrationError` if it is not allowed.
 
-    `about`, `transducer` and `vibrator` have the texts and dates of tables of its file; levels are
-    by frequency in Hz, what was measured is by route, and `checks` are as the file has them.
+    `about`, `transducer` and `vibrator` have the texts, dates and numbers of tables of its file;
+    levels are by frequency in Hz, what was measured is by route, and `checks` are as the file has
+    them.
     """
     content: dict[str, Any] = {
         "format": FORMAT_VERSION,
@@ -163,7 +164,7 @@ def calibration_of(
 
 
 def without_levels(
-    about: Mapping[str, str], earphones: Mapping[str, str], checks: Mapping[str, Any]
+    about: Mapping[str, str | float], earphones: Mapping[str, str], checks: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the content of a file with checks alone, or raise a `CalibrationError`."""
     content = {

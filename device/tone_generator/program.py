@@ -111,6 +111,7 @@ class Board:
             self._microphone = Microphone(output, kept.pins, full_scale_db_spl)
         if kept.has_vibrator:
             self.output = SwitchedOutput(self.output, kept.pins)
+        self._light = machine.Pin(kept.pins["loud"], machine.Pin.OUT, value=0)
         self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
         serial = binascii.hexlify(machine.unique_id()).decode()
         self.server = ToneGenerator(
@@ -137,6 +138,7 @@ class Board:
                 self.server.receive(data, self.clock.now_us, self._told_us(ticks, upto_us))
                 self._advance_output()  # a command takes milliseconds
         self.output.attend(has_host(self.server, self.clock.now_us))
+        self._light.value(1 if self.server.sounds.loud else 0)
         self._send()
         return True
 
@@ -145,6 +147,7 @@ class Board:
         if self._microphone is not None:
             self._microphone.mute()
         self.output.mute()
+        self._light.value(0)
 
     def _advance_output(self) -> None:
         # Has the output do what is due by now.

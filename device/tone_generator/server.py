@@ -239,6 +239,7 @@ class ToneGenerator:
             "transducers": self.sounds.transducers,
             "in_noise": 1 if self.sounds.has_noise else 0,
             "room": 0 if self.sounds.microphone is None else 1,
+            "hi": 1,
         }
 
     def _play(self, values: "Values") -> "Values":

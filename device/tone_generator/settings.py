@@ -19,6 +19,7 @@ DEFAULT_PINS = {
     "i2s_data": 12,
     "pwm_left": 6,
     "pwm_right": 8,
+    "loud": 25,  # the light of a Pico
 }
 
 BONE_PINS = ("bone_left", "bone_right")

@@ -80,6 +80,12 @@ class Sounding:
         self._told_on = False
         self.noise_ear = -1
         self.noise_lost = False
+        self._tone_loud = self._noise_loud = False
+
+    @property
+    def loud(self) -> bool:
+        """Return whether there is a tone, pauses and all, or noise that its host calls loud."""
+        return (self._accepted and self._tone_loud) or (self.noise_ear >= 0 and self._noise_loud)
 
     @property
     def anything(self) -> bool:
@@ -105,6 +111,7 @@ class Sounding:
         times_ms = (values["on"], values["off"], values["n"], values["rise"])
         self._lead(ear, values["via"])
         self._output.play(ear, values["hz"], values["dbfs"], times_ms)
+        self._tone_loud = values["hi"] == 1
         self._accepted = True
         self._told_on = False
 
@@ -114,7 +121,7 @@ class Sounding:
             raise RefusedError("busy")
         self._lead(ear, 0)
         self._output.mask(ear, values["hz"], values["dbfs"])
-        self.noise_ear = ear
+        self.noise_ear, self._noise_loud = ear, values["hi"] == 1
         self.noise_lost = False
 
     def _lead(self, ear: int, via: int) -> None:

@@ -1,8 +1,10 @@
 """The connection to the tone generator: its port, its greeting, and what is done at a loss."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.calibration import simulated
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Notice
 from firmware_py.platform.clock import POLL_S, SteadyClock, Waiting
@@ -13,6 +15,13 @@ FALL_SILENT_S: Final = 0.5
 LOSSES_MAX: Final = 5  # in a row, before a board counts as lost for good
 SOUND_S: Final = 10.0  # a board that was kept for so long was lost before by chance
 TRUE_S: Final = 600.0  # the same of one whose word meant nothing: a clock may be wrong slowly
+
+# IEC 60645-1 wants a time stated, of 10 minutes at most. A Pico, a DAC and an amplifier take less
+# than a watt, and are taken to be warm within minutes; nobody has measured how their level drifts.
+# `gp-pta calibrate` waits as long, so what it measures is how loud a test is played.
+WARM_UP_S: Final = 120.0
+# Of these the clock begins with a program, and tells nothing of when anything was switched on.
+NEVER_COLD: Final = (simulated.BOARD_NAME, "card")
 
 
 class Reopening:
@@ -126,6 +135,14 @@ class BoardConnection:
     @property
     def board(self) -> str:
         return self._greeting.board
+
+    @property
+    def warms_up_s(self) -> int:
+        """Return how many seconds the tone generator has to stay on until it is warm."""
+        if not self.client.connected or self.client.board.partition(" ")[0] in NEVER_COLD:
+            return 0
+        on_for_s = self.client.on_for_us(self._wire_clock.now_us()) / 1e6
+        return math.ceil(max(WARM_UP_S - on_for_s, 0.0))
 
     @property
     def state(self) -> str:

@@ -62,6 +62,8 @@ def board_parts(board: BoardConnection) -> list[Part]:
     counters = client.counters
     wire = reason(Code.WIRE_COUNTS, garbled=counters.garbled, repeats=counters.repeats)
     found = reason(Code.TOLD, told=board.board) if client.connected else reason(Code.SILENT)
+    if warms_up_s := board.warms_up_s:
+        found = reason(Code.WARMS_UP, told=board.board, seconds=warms_up_s)
     return [Part("wire", board.port.is_open, wire), Part("board", client.connected, found)]
 
 

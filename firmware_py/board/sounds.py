@@ -16,7 +16,7 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.terms.events import Mask, Play, Unmask
 from firmware_py.terms.reasons import Code, Reason, reason
 from firmware_py.terms.route import Route
-from firmware_py.terms.settings import STEP_UP_MAX_DB, Settings
+from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB, Settings
 
 if TYPE_CHECKING:  # most devices have no aid
     from firmware_py.link.aid import AidClient
@@ -56,7 +56,7 @@ def play_tone(
     highest_db_hl = tone.route.kind.highest_db_hl(tone.frequency_hz)
     check(level_db_hl, {REACH: reach_db_hl, **limits, ROUTE_MOST: highest_db_hl})
     level_dbfs = calibration.level_dbfs(tone.route, tone.frequency_hz, level_db_hl)
-    client.play(replace(tone, level_dbfs=level_dbfs))
+    client.play(replace(tone, level_dbfs=level_dbfs, loud=level_db_hl > LOUD_DB_HL))
 
 
 def play_noise(
@@ -69,7 +69,8 @@ def play_noise(
 ) -> None:
     """Play noise until told otherwise; errors as of a tone."""
     check(level_db_hl, {REACH: calibration.highest_noise_db_hl(route, frequency_hz), **limits})
-    client.mask(route, frequency_hz, calibration.noise_dbfs(route, frequency_hz, level_db_hl))
+    level_dbfs = calibration.noise_dbfs(route, frequency_hz, level_db_hl)
+    client.mask(route, frequency_hz, level_dbfs, loud=level_db_hl > LOUD_DB_HL)
 
 
 def play_for_the_meter(client: Client, tone: Tone, limits: Limits) -> None:

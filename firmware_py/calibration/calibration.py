@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware_py.calibration.checked import Checks
+from firmware_py.calibration.stated import COVERAGE_FACTOR, conditions_of
 from firmware_py.terms.route import BY_AIR, Route
 
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
@@ -69,6 +70,15 @@ class Calibration:
     # the standard uncertainty of the levels, as its file states it; None: it does not
     uncertainty_db: float | None = None
     checks: Checks | None = None  # before a person wears it; None: its file does not tell
+
+    @property
+    def expanded_uncertainty_db(self) -> float | None:
+        return None if self.uncertainty_db is None else COVERAGE_FACTOR * self.uncertainty_db
+
+    @property
+    def conditions(self) -> dict[str, float] | None:
+        """Return in which temperature, humidity and pressure it was made; None: it is not told."""
+        return conditions_of(self.content["calibration"])
 
     @property
     def board_serial(self) -> str:

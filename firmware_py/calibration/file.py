@@ -19,6 +19,7 @@ from firmware_py.calibration.fields import (
     number,
     table_of,
 )
+from firmware_py.calibration.stated import check_stated, stated_keys, uncertainty_of
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.named_file import TomlFileError, read_toml
 from firmware_py.session.masking import KINDS
@@ -36,8 +37,6 @@ SENSITIVITY_LIMITS_DB_SPL: Final = (60.0, 145.0)  # of a tone at 0 dBFS
 LEVEL_MAX_LIMITS_DB_SPL: Final = (40.0, 140.0)  # 140: no audiometer goes above, and no ear should
 # A lower limit would leave no room above the highest floor a test may have, 20 dB HL.
 REACH_MIN_DB_HL: Final = 25.0
-# Of a reference coupler in a laboratory, and more than IEC 60645-1 allows a level to be off.
-UNCERTAINTY_LIMITS_DB: Final = (0.2, 5.0)
 DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
@@ -49,7 +48,6 @@ SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str) if rou
 OF_BONE: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_BONE}
 VIBRATOR: Final = checked.VIBRATOR
 _DATES: Final = ("date", "due")
-UNCERTAINTY: Final = "uncertainty_db"  # of [calibration]; it may be missing
 TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
@@ -129,7 +127,7 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
         _check_levels(of, name, *curves)
     return Calibration(
         content, date, due, transducer["kind"], reference, sensitivity, level_max,
-        _uncertainty_db(about[UNCERTAINTY]) if UNCERTAINTY in about else None,
+        uncertainty_of(about),
         checked.checks_from(content, levels=True, bone=bool(of_bone)) if has_checks else None,
     )  # fmt: skip
 
@@ -145,8 +143,8 @@ def _check_head(
             f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
         )
     about, transducer = (table_of("", content, name) for name in ("calibration", "transducer"))
-    stated = (UNCERTAINTY,) if UNCERTAINTY in about else ()
-    check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"], *stated))
+    check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"], *stated_keys(about)))
+    check_stated(about)
     texts = TEXTS if levels else TEXTS | {"transducer": UNMEASURED_TEXTS}
     of_levels = ("kind", "retspl_db_spl") if levels else ()
     check_keys("[transducer] ", transducer, (*texts["transducer"], *of_levels))
@@ -156,11 +154,6 @@ def _check_head(
     date, due = (date_of(f"[calibration] {key}", about[key]) for key in _DATES)
     _check_due(date, due)
     return date, due
-
-
-def _uncertainty_db(value: object) -> float:
-    place = f"[calibration] {UNCERTAINTY}"
-    return number(place, value, UNCERTAINTY_LIMITS_DB, "dB: a standard uncertainty")
 
 
 def _force_in(content: dict[str, Any]) -> _Levels:

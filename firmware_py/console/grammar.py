@@ -38,6 +38,7 @@ CLOCK: Final = 107
 TONE_GENERATOR_WRONG: Final = 108
 TEST_STANDS: Final = 109
 SESSION_WAITS: Final = 111  # for the operator to say that all is as it was
+WARMS_UP: Final = 112
 CARD: Final = 110  # what the system of the card says
 
 

@@ -72,6 +72,13 @@ class ClockCheck:
         self._told_us = us
         return min(us, int((asked_us + self._high_us) * self.speed))
 
+    def passed_us(self, now_us: int) -> int:
+        """Return a time of the board that has passed for certain; 0 of one that told none."""
+        if not self.bounded:
+            return 0
+        least_us = now_us + self._low_us - RATE_TOLERANCE * (now_us - self._bounded_at_us)
+        return max(self._told_us, int(least_us * self.speed), 0)
+
     def check_event(self, us: int, now_us: int) -> None:
         """Take in when a new event was; raise BoardError if it is of the future, or was told."""
         if us < self._told_us - EARLY_US * self.speed:

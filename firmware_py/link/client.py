@@ -32,6 +32,7 @@ class Tone:
     """A tone as the board is told it: times are milliseconds.
 
     A press ends it from `press_ms` after its onset on, of a button whose bit `press_buttons` has.
+    `loud`: it is above `LOUD_DB_HL`, for which a board may have a light.
     """
 
     tone_id: str
@@ -44,6 +45,7 @@ class Tone:
     rise_ms: int
     press_ms: int = 0
     press_buttons: int = 0
+    loud: bool = False
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Client:
         self._time_wanted = False
         self.told_until_us = 0
         self.connected = False
-        self.can_mask = self.press_ends = self._in_noise = False
+        self.can_mask = self.press_ends = self._in_noise = self._has_light = False
         self.transducers = EARPHONES_ONLY
         self.hears_room = False
         self.counters = Counters()
@@ -98,6 +100,10 @@ class Client:
     def busy(self) -> bool:
         return self._commands.busy
 
+    def on_for_us(self, now_us: int) -> int:
+        """Return for how long the board has been on at least, by its own clock."""
+        return self._board.clock.passed_us(now_us)
+
     def reaches(self, route: Route) -> bool:
         return bool(self.transducers >> route.kind.wire_number & 1)
 
@@ -111,7 +117,7 @@ class Client:
         self._send("hello", {"wire": WIRE_VERSION, "host": self._nonce()}, now_us)
 
     def disconnect(self) -> None:
-        self.connected = self.press_ends = self.hears_room = False
+        self.connected = self.press_ends = self.hears_room = self._has_light = False
         self._time_wanted = False
         self.told_until_us = 0
         self._commands.clear()
@@ -135,10 +141,14 @@ class Client:
             rise=tone.rise_ms,
             buttons=tone.press_buttons if self.press_ends else 0,
             press=tone.press_ms if self.press_ends else 0,
+            hi=int(tone.loud and self._has_light),
         )
 
-    def mask(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
-        self.request("mask", **route.wire, hz=frequency_hz, dbfs=level_dbfs)
+    def mask(
+        self, route: Route, frequency_hz: float, level_dbfs: float, *, loud: bool = False
+    ) -> None:
+        hi = int(loud and self._has_light)
+        self.request("mask", **route.wire, hz=frequency_hz, dbfs=level_dbfs, hi=hi)
 
     def unmask(self) -> None:
         self.request("unmask")
@@ -253,6 +263,7 @@ class Client:
                 self.transducers = answer["transducers"]
                 self._in_noise = answer["in_noise"] == 1
                 self.hears_room = answer["room"] == 1
+                self._has_light = answer["hi"] == 1
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
                 return self._take_greeting(can_mask=self._in_noise)

@@ -122,6 +122,8 @@ _EVENT = Field("event", "N", WHOLE, 0, SEQUENCE_MAX)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))
 _US = Field("us", "T", WHOLE, 0, US_MAX)
 _BUTTON = Field("button", "B", WHOLE, 1, 2, default=1)
+# Only to a board that has told it, as `press_ends`; the longest `tone` leaves no room for more.
+_LOUD = Field("hi", "1", WHOLE, 0, 1, default=0)
 _ROOM = Field("room", "HEX22", LEVELS, 2 * len(ROOM_BANDS_HZ), 2 * len(ROOM_BANDS_HZ), default=())
 WIRE = Field("wire", str(WIRE_VERSION), WHOLE, 0, 999999)
 
@@ -147,6 +149,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             Field("transducers", "B", WHOLE, 0, TRANSDUCER_BITS_MAX, default=EARPHONES_ONLY),
             Field("in_noise", "1", WHOLE, 0, 1, default=0),
             Field("room", "1", WHOLE, 0, 1, default=0),
+            _LOUD,
         ),
     ),
     "tone": (
@@ -163,6 +166,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             # Only to a board that has told `press_ends`: any other refuses or drops the line.
             Field("buttons", "B", WHOLE, 0, 3, default=0),
             Field("press", "MS", WHOLE, 0, 5000, default=0),
+            _LOUD,
         ),
         (),
     ),
@@ -173,7 +177,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
         (Field("after", "N", WHOLE, 0, SEQUENCE_MAX),),
         (Field("event", "M", WHOLE, 0, SEQUENCE_MAX),),
     ),
-    "mask": ((_EAR, _HZ, Field("dbfs", "L", DECIMAL, LOWEST_DBFS, NOISE_DBFS_MAX)), ()),
+    "mask": ((_EAR, _HZ, Field("dbfs", "L", DECIMAL, LOWEST_DBFS, NOISE_DBFS_MAX), _LOUD), ()),
     "unmask": ((), ()),
 }
 

@@ -6,7 +6,7 @@ A query returns its answer, a command nothing. What cannot be done is a `Console
 from collections.abc import Callable
 from typing import Any, Final
 
-from firmware_py.board.board_connection import BoardConnection
+from firmware_py.board.board_connection import WARM_UP_S, BoardConnection
 from firmware_py.board.self_check import (
     ButtonWatch,
     Part,
@@ -17,6 +17,7 @@ from firmware_py.board.self_check import (
     clock_part,
     disk_part,
 )
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console import grammar
 from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
@@ -186,6 +187,7 @@ class Instrument:
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
             self.room_desk.require_quiet()
+            self._require_warm(self._runner.calibration_today(), NOT_BEGUN)
             require_hands_off(self.buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
             person = Person.enter(age_years, sex, identifier)
             self._runner.begin(settings, self.setting_desk.configuration.pseudonymise(person))
@@ -211,6 +213,8 @@ class Instrument:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, say(foreign))
         if lacking := self._runner.lacking(test.settings):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, say(lacking))
+        if check_of(test) == "identity":  # after a short break it is not cold
+            self._require_warm(self._runner.last_calibration, "the test waits")
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
@@ -290,3 +294,11 @@ class Instrument:
     def _require_board(self) -> None:
         if not self._board.client.connected:
             raise ConsoleError(grammar.HARDWARE_MISSING, "the tone generator does not answer")
+
+    def _require_warm(self, calibration: CalibrationInForce, undone: str) -> None:
+        """Refuse levels in dB HL while the tone generator warms up; nominal ones are none."""
+        if not calibration.nominal and (seconds := self._board.warms_up_s):
+            raise ConsoleError(
+                grammar.WARMS_UP,
+                f"the tone generator warms up: {seconds} s more of {WARM_UP_S:g} s; {undone}",
+            )

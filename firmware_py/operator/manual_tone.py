@@ -19,7 +19,7 @@ from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.operator.replies import limit_words
 from firmware_py.terms.reasons import Code, as_json, reason
 from firmware_py.terms.route import ROUTES, Route
-from firmware_py.terms.settings import STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.terms.settings import LOUD_DB_HL, STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.terms.words import say
 
 ID_PREFIX: Final = "man-"
@@ -43,6 +43,7 @@ class ManualTone:
         self._client = client
         self._number = 0
         self._asked: dict[str, _Asked] = {}  # by id
+        self._sounding = ""  # the id of the one whose start was told, until its end is
         self._tones, self._noises = Climb(), Climb()
         self.for_meter = MeterTone(client)
 
@@ -110,8 +111,9 @@ class ManualTone:
         """Play a tone for the meter; the first is at most as loud as the first of a test."""
         self.stop()
         first_dbfs = calibration.level_dbfs(route, frequency_hz, settings.familiar_level_db_hl)
+        loud_dbfs = calibration.level_dbfs(route, frequency_hz, LOUD_DB_HL)
         pulses = settings if pulsed else None
-        self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs, pulses)
+        self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs, pulses, loud_dbfs)
 
     def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
         def highest_db_hl(route: Route, frequency_hz: float) -> float:
@@ -155,18 +157,27 @@ class ManualTone:
                 self._tones.note_sound(sounds.route, sounds.level_db_hl)
                 if sounds.noise_db_hl is not None:
                     self._noises.note_sound(sounds.route.noise, sounds.noise_db_hl)
+                self._sounding = tone_id
                 about = as_json(sounds)
-                del about["noise_db_hl"]
+                if sounds.noise_db_hl is None:
+                    del about["noise_db_hl"]
                 return "manual-tone", about
-            case ToneEnded(_, tone_id) if tone_id in self._asked:
-                if self._asked.pop(tone_id).noise_db_hl is not None:
+            case ToneEnded(_, tone_id) if tone_id in (*self._asked, self._sounding):
+                ended = self._asked.pop(tone_id, None)  # None: it was stopped
+                if ended is not None and ended.noise_db_hl is not None:
                     self._client.unmask()
-                return "manual-tone-over", {}
+                return self._over()
             case Refused("tone" | "mask"):
                 self.stop()
             case Lost() | Greeted():  # of the earphones nobody knows whose they are now
                 self._begin_anew()
+                return self._over()
         return None
+
+    def _over(self) -> tuple[str, dict[str, Any]] | None:
+        """Return that a tone is over, if its start was told."""
+        was, self._sounding = self._sounding, ""
+        return ("manual-tone-over", {}) if was else None
 
 
 def _check_route(

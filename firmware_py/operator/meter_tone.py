@@ -84,12 +84,14 @@ class MeterTone:
         level_dbfs: float,
         first_dbfs: float,
         pulses: Settings | None = None,
+        loud_dbfs: float = DBFS_LIMITS[1],
     ) -> None:
         """Play a tone, after those on the way to it; one that sounds is ended.
 
         It is steady, or has the pulses of a test with these settings. The first tone in an ear is
-        at most as loud as `first_dbfs`. If it would be too loud or far too soft, or somebody may
-        hear it, that is a `ToneError`, and nothing was done.
+        at most as loud as `first_dbfs`; above `loud_dbfs` the board has its light on. If it would
+        be too loud or far too soft, or somebody may hear it, that is a `ToneError`, and nothing was
+        done.
         """
         low_dbfs, high_dbfs = DBFS_LIMITS
         if not low_dbfs <= level_dbfs <= high_dbfs:
@@ -105,6 +107,8 @@ class MeterTone:
             next_dbfs += STEP_UP_MAX_DB
         tone = self._tone(route, frequency_hz, level_dbfs, ON_MS)
         self._steps.append(_pulsed(tone, pulses) if pulses else tone)
+        for number, each in enumerate(self._steps):
+            self._steps[number] = replace(each, loud=each.level_dbfs > loud_dbfs)
         self.state = ASKED
         self._go_on(first_dbfs)
 

@@ -201,7 +201,7 @@ def calibration_words(in_force: CalibrationInForce) -> str:
         words |= {"digest": in_force.calibration.digest}
         for table in ("calibration", "transducer"):
             about = in_force.calibration.content.get(table, {})  # simulated, it has no meter
-            words |= {name: value for name, value in about.items() if isinstance(value, str)}
+            words |= {name: value for name, value in about.items() if not isinstance(value, dict)}
     return json.dumps(words)
 
 

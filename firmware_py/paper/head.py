@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.checked import Checks
+from firmware_py.calibration.stated import COVERAGE_FACTOR, is_standard
 from firmware_py.findings.rows import (
     Cell,
     Row,
@@ -252,6 +254,7 @@ def more_facts(source: "Source") -> Facts:
                 coupler=made.content["transducer"]["coupler"],
             ),
         )  # fmt: skip
+        yield from _measured(made)
     profile: Cell = settings.profile
     if settings.profile == DEFAULT_PROFILE:
         prior = source.header.prior
@@ -261,6 +264,16 @@ def more_facts(source: "Source") -> Facts:
     method = "method-both" if _has_bone(source) else "method-air"
     yield row("fact-method"), row(method, profile=profile)
     yield row("fact-conduct"), row(f"conduct-{settings.conduct}")
+
+
+def _measured(made: Calibration) -> Facts:
+    """Return how well a calibration was made, and in what air, as far as its file states it."""
+    if (expanded_db := made.expanded_uncertainty_db) is not None:
+        stated = row("uncertainty", expanded_db=expanded_db, factor=COVERAGE_FACTOR)
+        yield row("fact-uncertainty"), stated
+    if (conditions := made.conditions) is not None:
+        code = "conditions" if is_standard(conditions) else "conditions-outside"
+        yield row("fact-conditions"), row(code, **conditions)
 
 
 def _boards(source: "Source") -> Row | None:

@@ -12,5 +12,6 @@ HOLDING: Final = (CALIBRATED, SIMULATED)  # in these, levels are what they say
 # What is checked before a person wears the earphones, in this order.
 CHECKS: Final = (
     "output-limit", "channel-order", "full-scale", "crosstalk", "noise", "distortion", "linearity",
-    "rise-and-fall", "distortion-by-bone",
+    "rise-and-fall", "distortion-by-bone", "distortion-by-frequency",
+    "distortion-by-frequency-by-bone",
 )  # fmt: skip

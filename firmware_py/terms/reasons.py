@@ -187,6 +187,7 @@ class Code(Enum):
     CLOCK_SAYS = "clock-says", "time"
     NEVER_SET = "never-set", "time"
     TOLD = "told", "told"
+    WARMS_UP = "warms-up", "told", "seconds"
 
     # Remarks on a tuning.
     NO_WISH = "no-wish"

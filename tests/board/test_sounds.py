@@ -2,10 +2,12 @@
 
 import pytest
 
-from firmware_py.board.sounds import ROUTE_MOST, Climb, TooLoudError, play_tone
+from firmware_py.board.sounds import ROUTE_MOST, Climb, TooLoudError, play_noise, play_tone
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.terms.route import BONE, ROUTES, Route
+from firmware_py.terms.settings import LOUD_DB_HL
+from tests.link.test_client import OldBoard, connect, make_board
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
@@ -40,3 +42,23 @@ def test_the_next_sound_in_an_ear_rises_from_the_quieter_of_both_routes_before()
     assert limit(air) == limit(bone) == 40.0
     climb.note_sound(air, -10.0)
     assert limit(bone) == 10.0, "the first by bone rises from the tone by air, too"
+
+
+@pytest.mark.parametrize("sound", ["tone", "noise"])
+def test_what_is_above_100_db_hl_is_told_as_loud_with_the_sound_itself(sound: str) -> None:
+    """Nominal levels count; no other message is needed, and an old board gets none."""
+    for above_db, old in ((0.0, False), (0.5, False), (0.5, True)):
+        board = OldBoard(make_board().hand.listener, boot=0xB007) if old else make_board()
+        line = connect(2_000_000, board=board)
+        route, level_db_hl = Route("right"), LOUD_DB_HL + above_db
+        if sound == "tone":
+            tone = Tone("1-1", route, 1000.0, 0.0, 200, 200, 3, 25)
+            play_tone(line.client, CalibrationInForce(), tone, level_db_hl, {})
+        else:
+            play_noise(line.client, CalibrationInForce(), route, 1000.0, level_db_hl, {})
+        line.run(300_000)
+        assert line.board.server.sounds.loud == (above_db > 0.0 and not old)
+        assert line.board.server.sounds.anything
+        line.client.silence()
+        line.run(300_000)
+        assert not line.board.server.sounds.loud

@@ -11,7 +11,7 @@ import pytest
 from device.calibration.readings import as_toml, without_levels
 from device.simulator.world import World
 from firmware_py.calibration.calibration import Calibration
-from firmware_py.calibration.checked import FIGURES
+from firmware_py.calibration.checked import FIGURES, OF_BONE
 from firmware_py.calibration.fields import CalibrationError, NoLevelsError
 from firmware_py.calibration.file import calibration_from, read_calibration
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile, load_calibration
@@ -32,7 +32,8 @@ NO_VIBRATOR: Final = {"vibrator": {"not_measured": "none"}}
 def checked(changes: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the content of a file by air with good checks; a change of None takes one out."""
     told = copy.deepcopy(MADE_CHECKS) | NO_VIBRATOR | (changes or {})
-    del told["distortion-by-bone"]
+    for name in OF_BONE:
+        del told[name]
     return content({"checks": {name: each for name, each in told.items() if each is not None}})
 
 

@@ -27,8 +27,10 @@ from firmware_py.calibration.in_force import (
     CalibrationOnFile,
     load_calibration,
 )
+from firmware_py.calibration.stated import is_standard
 from firmware_py.findings.whole_band import Uncertainty
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
+from firmware_py.operator.replies import calibration_words
 from firmware_py.session.boards import serial_of
 from firmware_py.sessions.archive import recorded_result
 from firmware_py.sessions.session_record import SessionHeader
@@ -42,6 +44,10 @@ from tests.host.journals import BOTH
 
 RIGHT, LEFT = Route("right"), Route("left")
 DAY = datetime.timedelta(days=1)
+IN_THE_ALPS: dict[str, Any] = {
+    "calibration.temperature_c": 22, "calibration.humidity_percent": 45,
+    "calibration.pressure_kpa": 94.5,
+}  # fmt: skip
 EXAMPLE = Path(__file__).parents[2] / "device" / "calibration" / "example.toml"
 
 
@@ -121,6 +127,24 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
             )
             for wrong in (0.19, 5.1, True, "1", math.nan)
         ),
+        (
+            {"calibration.expanded_uncertainty_db": 10.1},
+            "expanded_uncertainty_db is 10.1; allowed are numbers from 0.4 to 10 dB",
+        ),
+        (
+            {"calibration.expanded_uncertainty_db": 2.0, "calibration.uncertainty_db": 1.0},
+            "[calibration] has uncertainty_db and expanded_uncertainty_db; allowed is one",
+        ),
+        *(
+            (IN_THE_ALPS | {f"calibration.{name}": wrong}, f"[calibration] {name} is {wrong!r}")
+            for name, wrong in (
+                ("temperature_c", 51),
+                ("humidity_percent", -1),
+                ("pressure_kpa", "94"),
+            )
+        ),
+        (IN_THE_ALPS | {"calibration.pressure_kpa": 945}, "allowed are numbers from 60 to 110 kPa"),
+        ({"calibration.temperature_c": 22}, "[calibration] 'humidity_percent' is missing"),
         ({"calibration.date": "2026-02-30"}, "[calibration] date is '2026-02-30'; allowed is a"),
         ({"calibration.date": "20260102"}, "allowed is a date such as 2026-01-31"),
         ({"calibration.due": "2026-01-02"}, "due is 2026-01-02; allowed is a date after 2026-01-0"),
@@ -174,6 +198,37 @@ def test_the_uncertainty_that_a_file_states_is_in_force_and_may_be_missing() -> 
         again = CalibrationInForce.from_record(json.loads(json.dumps(in_force.as_record())))
         assert again.uncertainty(result) == Uncertainty(sd_db)
     assert NO_CALIBRATION.judge(MADE).uncertainty(result).nominal
+
+
+def test_what_a_certificate_expands_is_half_of_it_and_the_air_is_held_against_iec_60645_1() -> None:
+    made = calibration(IN_THE_ALPS | {"calibration.expanded_uncertainty_db": 2.4})
+    assert (made.uncertainty_db, made.expanded_uncertainty_db) == (1.2, 2.4)
+    assert calibration({"calibration.uncertainty_db": 1.2}).expanded_uncertainty_db == 2.4
+    assert made.conditions == {"temperature_c": 22, "humidity_percent": 45, "pressure_kpa": 94.5}
+    assert not is_standard(made.conditions)
+    assert calibration().conditions is None
+    told = json.loads(calibration_words(CalibrationOnFile(made).judge(MADE)))
+    assert (told["pressure_kpa"], told["expanded_uncertainty_db"]) == (94.5, 2.4)
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "outside"),
+    [
+        ("temperature_c", (15, 35), (14.9, 35.1)),
+        ("humidity_percent", (30, 90), (29.9, 90.1)),
+        ("pressure_kpa", (98, 104), (97.9, 104.1)),
+    ],
+)
+def test_the_air_that_iec_60645_1_wants(
+    key: str, good: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
+    air = {"temperature_c": 22.0, "humidity_percent": 45.0, "pressure_kpa": 101.0}
+    assert [is_standard(air | {key: each}) for each in (*good, *outside)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_nothing_is_louder_than_when_full_scale_counted_as_less() -> None:

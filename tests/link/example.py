@@ -69,10 +69,11 @@ FIELDS: Final[dict[str, tuple[str, float, float]]] = {
     "via": (WHOLE, 0, 1),
     "buttons": (WHOLE, 0, 3),
     "press": (WHOLE, 0, 5000),
+    "hi": (WHOLE, 0, 1),
     "event": (WHOLE, 0, 999_999_999),
     "after": (WHOLE, 0, 999_999_999),
 }
-OPTIONAL: Final = ("via", "buttons", "press")  # in their order; 0 where they are missing
+OPTIONAL: Final = ("via", "buttons", "press", "hi")  # in their order; 0 where they are missing
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "hello": ("wire", "host"),
     "serial": (),
@@ -212,7 +213,7 @@ class ExampleBoard:
             check(key, fields)
         if verb == "tone" and 2 * int(fields["rise"]) > int(fields["on"]):
             raise Error("field", name="rise")
-        allowed = COMMANDS[verb] + (OPTIONAL if verb == "tone" else ())
+        allowed = COMMANDS[verb] + {"tone": OPTIONAL, "mask": ("hi",)}.get(verb, ())
         for key in OPTIONAL:
             if key in fields and key in allowed:
                 check(key, fields)
@@ -227,7 +228,7 @@ class ExampleBoard:
                 return self._hello(fields["host"])
             case "serial":
                 noise = {"in_noise": 1} if self._has_noise else {}
-                return {"serial": "example-1", "press_ends": 1, "transducers": 3, **noise}
+                return {"serial": "example-1", "press_ends": 1, "transducers": 3, **noise, "hi": 1}
             case "tone":
                 self._play(fields)
             case "mask":

@@ -322,3 +322,13 @@ def test_a_clock_that_went_back_while_the_firmware_was_gone_is_named() -> None:
         assert bool(found) is named
         assert all("gone back from 60000000" in lost.why for lost in found)
         line.now_us = again.now_us
+
+
+def test_for_how_long_a_board_is_on_is_known_between_its_answers_and_never_too_long() -> None:
+    clock = ClockCheck()
+    assert clock.passed_us(3 * S) == 0, "it has told no time"
+    clock.bound(40 * S, asked_us=S, now_us=S + 20_000)
+    for later_s in (0, 1, 100):
+        was_us = (40 + later_s) * S  # at least: it may have answered before `now_us`
+        low_us = was_us - EARLY_US - RATE_TOLERANCE * later_s * S - 1
+        assert low_us <= clock.passed_us((1 + later_s) * S + 20_000) <= was_us

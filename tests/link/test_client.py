@@ -149,6 +149,7 @@ class OldServer(ToneGenerator):
             if verb == "tone":
                 assert "buttons" not in fields
                 assert "press" not in fields
+                assert "hi" not in fields
                 self.said.append(fields)
         super().receive(data, now_us, told_us)
 
@@ -159,6 +160,7 @@ class OldServer(ToneGenerator):
             "transducers": EARPHONES,
             "in_noise": 0,
             "room": 0,
+            "hi": 0,
         }
 
 
@@ -186,7 +188,7 @@ def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
     line = connect(2_000_000, BY_PRESS, board=board)
     longest = replace(
         BY_PRESS, tone_id="12345678", frequency_hz=16000.0, level_dbfs=-160.0, on_ms=5000,
-        off_ms=5000, pulses=20, rise_ms=100, press_ms=5000,
+        off_ms=5000, pulses=20, rise_ms=100, press_ms=5000, loud=True,
     )  # fmt: skip
     line.client.play(longest)
     line.run(1_000_000)

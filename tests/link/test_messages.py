@@ -131,7 +131,8 @@ def longest_value(field: Field) -> Any:
 def test_what_is_written_is_read_again() -> None:
     fields = COMMANDS["tone"][0]
     tone = {"id": "1-1", "ear": 1, "via": 0, "hz": 1000.25, "dbfs": -60.5,
-            "on": 200, "off": 100, "n": 3, "rise": 25, "buttons": 3, "press": 0}  # fmt: skip
+            "on": 200, "off": 100, "n": 3, "rise": 25, "buttons": 3, "press": 0,
+            "hi": 1}  # fmt: skip
     given = {key: str(value) for key, value in write(fields, tone)}
     assert given["ear"] == "r"
     assert read(fields, given) == tone

@@ -54,6 +54,22 @@ def test_it_sounds_and_is_over_by_itself(world: World) -> None:
     assert world.clock.us - began_us == pytest.approx(ON_MS * MS, abs=100 * MS)
 
 
+@pytest.mark.parametrize("level_dbfs", [-32.0, -31.5])
+def test_above_100_db_hl_the_board_has_its_light_on(tmp_path: Path, level_dbfs: float) -> None:
+    """Of a device without a calibration, where 0 dBFS counts as 132 dB HL."""
+    world = World(tmp_path / "data", a_listener(lapse_rate=1.0))
+    world.until(lambda: world.client.connected)
+    lit = []
+    assert world.ask("CAL:NOB") == ["OK"]
+    assert world.ask(f"CAL:TONE LEFT,1000,{level_dbfs}") == ["OK"]
+    while not (world.board.played and world.board.played[-1].level_dbfs == level_dbfs):
+        world.step()
+        lit.append(world.board.server.sounds.loud)
+    assert lit[-1] == (level_dbfs > -32.0)
+    assert not any(lit[:-1]) or lit[-1], "those on the way to it are softer"
+    world.close()
+
+
 def test_another_one_ends_it(world: World) -> None:
     tone = world.meter_tone
     for number, level_dbfs in enumerate((-80.0, -70.0)):

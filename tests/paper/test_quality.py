@@ -50,6 +50,22 @@ def test_the_tolerances_of_a_retest_are_said_as_the_procedure_has_them(language:
     assert f" {RETEST_ACCEPTED_DB:g} dB" in said["retest-rejected"]
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "retest further frequencies"),
+        ("de", "weitere Frequenzen wiederholen"),
+        ("nl", "hertest verdere frequenties"),
+        ("es", "repita más frecuencias"),
+    ],
+)
+def test_a_doubtful_retest_says_what_iso_8253_1_has_done_then(language: str, words: str) -> None:
+    said = language_of(language).sentences
+    assert words in said["retest-differs"]
+    assert f" {RETEST_REPEATABLE_DB:g} dB" in said["retest-differs"]
+    assert all("ISO 8253-1" in said[f"retest-{each}"] for each in ("differs", "scattered"))
+
+
 def test_the_retest_is_judged_as_by_the_procedure(clinical: Path) -> None:
     session = replay_session(clinical)
     (ear,) = session.test.ears.values()

@@ -2,7 +2,6 @@
 
 The figures of what is here are those of the code. Nobody who wrote this had the texts; each
 standard says from whom its figures are. A test is named by its node id.
-`AT_MERGE` are rows whose tests are being built.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,8 +14,14 @@ from device.calibration.before_wearing import CROSSTALK_DB, NOISE_DB_HL, SOFTER_
 from device.calibration.readings import LINEAR_DB
 from device.calibration.retfl import VIBRATORS
 from device.calibration.retspl import TABLES
+from firmware_py.board.board_connection import WARM_UP_S
 from firmware_py.calibration.calibration import NOISE_CORRECTION
-from firmware_py.calibration.checked import DISTORTION_BY_BONE_MAX_PERCENT, DISTORTION_MAX_PERCENT
+from firmware_py.calibration.checked import (
+    DISTORTION_BY_BONE_DB_HL,
+    DISTORTION_BY_BONE_MAX_PERCENT,
+    DISTORTION_DB_HL,
+    DISTORTION_MAX_PERCENT,
+)
 from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.ear.familiarisation import FAMILIAR_DOWN_DB, FAMILIAR_UP_DB
 from firmware_py.ear.retest import RETEST_REPEATABLE_DB, RETEST_STEP_DB
@@ -86,6 +91,10 @@ def by_frequency(levels: Mapping[int, float]) -> str:
     return f"{several(told.values())} dB {at_hz}"
 
 
+def by_hz(levels: Mapping[int, float]) -> str:
+    return f"{several(levels.values())} dB HL at {several(levels)} Hz"
+
+
 def retspl(name: str) -> str:
     found = TABLES[name]
     return f"`{name}`, on {found.coupler} ({found.source}): {by_frequency(found.levels_db_spl)}"
@@ -116,33 +125,6 @@ NOT_MEASURED: Final = "no box has been measured"
 HALF, TENTH = (AgeNorm(60.0, "M").threshold_db_hl(4000, sds) for sds in (0.0, TENTH_SDS))
 SPREADS_YEARS: Final = [spread_until_years("M", f) for sex, f in TABLE if sex == "M"]
 
-# Each takes its place in the tables below. The test that shows it is named when it is there.
-AT_MERGE: Final = {
-    "warning": Clause(
-        "5.2 acoustic safety",
-        "the operator sees, and does not only hear, that the level is above 100 dB HL",
-        f"a steady sign on the page and at the board while more than {LOUD_DB_HL:g} dB HL is on",
-    ),
-    "environment": Clause(
-        "5.3 environment: stated",
-        "temperature, humidity and pressure at the calibration are stated",
-        "they stand in the calibration file and on paper, with the expanded uncertainty of the "
-        "levels; what is outside the limits below is remarked upon",
-    ),
-    "warm-up": Clause(
-        "5.4 warm-up",
-        "the maker states a time of at most 10 min, after which all is met",
-        "two minutes by the tone generator's own clock; before that no calibrated test begins, "
-        "and `gp-pta calibrate` waits",
-    ),
-    "retest": Clause(
-        "6.2.3.2, step 3: no agreement",
-        "from 10 dB on, further frequencies are tested again until they agree within 5 dB",
-        "a remark says so, where more than 5 dB are improbable by the answers",
-        not_met="the device does not do it by itself: its bands contain both readings",
-    ),
-}
-
 IEC_60645_1: Final = Standard(
     "IEC 60645-1:2017",
     "Declared: **type 4**, air conduction for screening, as far as this table goes. Of **type 3** "
@@ -157,7 +139,8 @@ IEC_60645_1: Final = Standard(
     (
         "type 4", "type 3", "table of facilities", "5.2 acoustic safety", "5.3 environment: stated",
         "5.3 environment: met", "5.4 warm-up", "5.5.1 power for 5 s", "5.5.2 mains", "frequency",
-        "distortion", "levels", "level control", "rise and fall", "pulses", "noise: band",
+        "distortion", "distortion: where it is measured", "levels", "level control",
+        "rise and fall", "pulses", "noise: band",
         "noise: level", "unwanted sound", "answers", "transducers", "marking, manual",
         "electrical safety",
     ),
@@ -171,7 +154,8 @@ IEC_60645_1: Final = Standard(
         ),
         Clause(
             "type 3", "air as type 4, bone conduction, and masking",
-            f"bone at {several(BY_BONE.calibrated_hz)} Hz, {BY_BONE.levels_db_hl[0]:g} to "
+            f"bone at {several(BY_BONE.calibrated_hz)} Hz, and where the vibrator is calibrated "
+            f"there at {several(BY_BONE.where_calibrated_hz)}, {BY_BONE.levels_db_hl[0]:g} to "
             f"{several(sorted({*BY_BONE.highest_db_hl_at.values()}))} dB HL by frequency, on the "
             "mastoid; noise in the other ear",
             "terms/test_route.py::test_what_a_transducer_gives_and_from_when_on_the_skin_feels_it",
@@ -181,14 +165,36 @@ IEC_60645_1: Final = Standard(
             "table of facilities", "which facilities and levels each type has at least",
             "nothing is claimed of it", not_met="the table was not at hand",
         ),
-        AT_MERGE["warning"],
-        AT_MERGE["environment"],
+        Clause(
+            "5.2 acoustic safety",
+            "the operator sees, and does not only hear, that the level is above 100 dB HL",
+            "a steady sign on the page and at the board while more than "
+            f"{LOUD_DB_HL:g} dB HL is on",
+            "board/test_sounds.py::test_what_is_above_100_db_hl_is_told_as_loud_with_the_sound_itself",
+        ),
+        Clause(
+            "5.3 environment: stated",
+            "temperature, humidity and pressure at the calibration are stated",
+            "they stand in the calibration file and on paper, with the expanded uncertainty of the "
+            "levels; what is outside the limits below is remarked upon",
+            "calibration/test_file.py::"
+            "test_what_a_certificate_expands_is_half_of_it_and_the_air_is_held_against_iec_60645_1",
+            bench=True,
+        ),
         Clause(
             "5.3 environment: met",
             "all is met at 15 to 35 °C, 30 to 90 % humidity and 98 to 104 kPa",
             "digital levels do not depend on them; DAC and earphones do", not_met=NOT_MEASURED,
         ),
-        AT_MERGE["warm-up"],
+        Clause(
+            "5.4 warm-up",
+            "the maker states a time of at most 10 min, after which all is met",
+            f"{WARM_UP_S:g} s by the tone generator's own clock; before that no calibrated test "
+            "begins, and `gp-pta calibrate` waits",
+            "operator/test_warm_up.py::"
+            "test_a_test_is_refused_with_the_seconds_that_are_left_and_begins_then",
+            "that all is met then, for " + NOT_MEASURED,
+        ),
         Clause(
             "5.5.1 power for 5 s",
             "after an interruption nothing endangers the ear, and no result is wrong",
@@ -214,6 +220,16 @@ IEC_60645_1: Final = Standard(
             f"more is refused, or played {SOFTER_DB:g} dB softer, which is then the highest level",
             "device/calibration/test_before_wearing.py::"
             "test_distortion_is_that_of_the_standard_or_the_tone_is_softer", bench=True,
+        ),
+        Clause(
+            "distortion: where it is measured",
+            "at levels by frequency; by bone as the manual of a Natus AURICAL Aud quotes them, by "
+            "air in no public text that was found",
+            f"by air {by_hz(DISTORTION_DB_HL)}; by bone {by_hz(DISTORTION_BY_BONE_DB_HL)}; "
+            "or the highest level of the device, where that is less",
+            "device/calibration/test_before_wearing.py::"
+            "test_distortion_is_measured_at_the_levels_that_iec_60645_1_names",
+            "that these are the standard's by air: nobody could compare them", bench=True,
         ),
         Clause(
             "levels", "off by at most 3 dB to 4 kHz and 5 dB above; by bone 4 and 5 dB",
@@ -350,7 +366,13 @@ ISO_8253_1: Final = Standard(
             "ear/test_retest.py::"
             "test_within_5_db_it_is_repeatable_and_beyond_10_rejected_unless_one_in_50_does_that",
         ),
-        AT_MERGE["retest"],
+        Clause(
+            "6.2.3.2, step 3: no agreement",
+            "from 10 dB on, further frequencies are tested again until they agree within 5 dB",
+            "a remark says so, where more than 5 dB are improbable by the answers",
+            "paper/test_quality.py::test_a_doubtful_retest_says_what_iso_8253_1_has_done_then",
+            not_met="the device does not do it by itself: its bands contain both readings",
+        ),
         Clause(
             "6.2.3.2: cross-hearing", "caution from 40 dB HL on, in either ear",
             f"noise, or the mark `uncertain`, where the tone less {EXTERNAL_DB:g} dB (inserts "

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from device.build.parts import plain, whose_retspl
 from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
+from device.calibration.distortion_by_frequency import distortion_by_frequency
 from device.calibration.readings import as_toml, calibration_of, without_levels
 from device.calibration.retfl import ReferenceForces, reference_forces
 from device.calibration.retspl import (
@@ -18,7 +19,7 @@ from device.calibration.retspl import (
     reference_levels,
 )
 from firmware_py.calibration.checked import NOT_MEASURED, OUTPUT_LIMIT, TABLE
-from firmware_py.calibration.fields import CalibrationError, check_text
+from firmware_py.calibration.fields import CalibrationError
 from firmware_py.calibration.file import DUE_DAYS_MAX
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.terms.route import BONE, LEFT, RIGHT, Route
@@ -28,6 +29,16 @@ from host_tools.commands.calibrate.guide import APART_MIN_DB, SOFT_DBFS, Guide
 from host_tools.commands.calibrate.instrument import Sounds, instrument_at
 from host_tools.commands.calibrate.kept import Readings, kept_beside
 from host_tools.commands.calibrate.setup import safe_limit, setup_of, wrong_loud
+from host_tools.commands.calibrate.stating import (
+    NUMBERS,
+    OF_BOARD,
+    OF_EARPHONES,
+    OF_METER,
+    OF_VIBRATOR,
+    TEXTS,
+    ask_texts,
+    stated_in,
+)
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.terminal import say_wrapped
@@ -50,17 +61,6 @@ the same command goes on.
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 DUE_DAYS: Final = 365
-OF_BOARD: Final = "tone_generator_serial"  # the board tells it
-TEXTS: Final = {
-    "technician": "technician",
-    "meter": "sound level meter, maker and model",
-    "meter_serial": "serial number of the meter",
-    "serial_left": "serial number of the left earphone",
-    "serial_right": "serial number of the right earphone",
-}
-OF_METER: Final = ("meter", "meter_serial")
-OF_EARPHONES: Final = ("serial_left", "serial_right")
-OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -81,6 +81,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     for name, what in (TEXTS | OF_VIBRATOR).items():
         p.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{what}; else asked")
+    for name, (what, _) in NUMBERS.items():
+        told = what.replace("%", "%%")  # as argparse wants it
+        p.add_argument(f"--{name}", metavar="TEXT", help=f"{told}; else asked")
     p.add_argument(
         "--build", metavar="A|B", help="whose first output limit and volts; without: the loudest"
     )
@@ -146,23 +149,19 @@ def calibrate(
             instrument.unlock()
             _check_board(readings, instrument.board_serial(), place)
             setup = setup_of(arguments, reference, ask, say)
-            for name in TEXTS | OF_VIBRATOR if forces else TEXTS:
-                if name not in readings.texts:
-                    readings.texts[name] = _text(ask, say, arguments, name)
+            ask_texts(arguments, readings, forces is not None, ask, say)
             sounds = Sounds(instrument, say, dict.fromkeys((LEFT, RIGHT), setup.safe_dbfs))
             checking = Checking(
                 sounds, ask, say, setup, readings.checks, lambda: readings.save(place)
             )
+            instrument.wait_until_warm(say)
             checking.go_through(CHECKS, coupler=not arguments.no_coupler)
             if not arguments.no_coupler:
                 guide = Guide(
                     sounds, ask, say, readings, lambda: readings.save(place),
                     setup.soft_dbfs, setup.loud_dbfs,
                 )  # fmt: skip
-                guide.measure(reference)
-                if forces is not None:
-                    checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
-                    guide.measure_vibrator(forces)
+                _measure_levels(checking, guide, reference, forces)
     except QuitError:
         say(f"ended; {_what_is_kept(place)}")
         return 1
@@ -178,6 +177,21 @@ def calibrate(
     about = content["calibration"]
     say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")
     return 0
+
+
+def _measure_levels(
+    checking: Checking, guide: Guide, reference: ReferenceLevels, forces: ReferenceForces | None
+) -> None:
+    """Measure how loud each route is, and then its distortion by frequency."""
+    points = guide.readings.points
+    guide.measure(reference)
+    by_air = distortion_by_frequency(reference.levels_db_spl, points, bone=False)
+    checking.go_through([by_air], coupler=True)
+    if forces is not None:
+        checking.go_through(CHECKS_OF_VIBRATOR, coupler=True)
+        guide.measure_vibrator(forces)
+        by_bone = distortion_by_frequency(forces.levels_db_un, points, bone=True)
+        checking.go_through([by_bone], coupler=True)
 
 
 def _build_words(arguments: argparse.Namespace) -> str:
@@ -250,10 +264,11 @@ def _content(
 ) -> Mapping[str, Any]:
     """Return what the file says; a `HostError` if that is not allowed."""
     texts = readings.texts
-    about = {
+    about: dict[str, str | float] = {
         "date": today.isoformat(),
         "due": (today + datetime.timedelta(days=arguments.due_days)).isoformat(),
         **{n: texts[n] for n in ("technician", "meter", "meter_serial", OF_BOARD)},
+        **{key: level for name in NUMBERS for key, level in stated_in(name, texts).items()},
     }
     earphones = {"name": reference.transducer} | {n: texts[n] for n in OF_EARPHONES}
     made = readings.told_checks(levels=not arguments.no_coupler, bone=forces is not None)
@@ -305,24 +320,3 @@ def _check(arguments: argparse.Namespace) -> str:
         raise HostError(f"--loud is {wrong} ({safe_words})")
     check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
-
-
-def _text(ask: Ask, say: Say, arguments: argparse.Namespace, name: str) -> str:
-    given: str | None = getattr(arguments, name)
-    what = (TEXTS | OF_VIBRATOR)[name]
-    if arguments.no_coupler:
-        what = what.replace("sound level meter", "multimeter")
-    while True:
-        try:
-            text = ask(f"{what}: ").strip() if given is None else given
-            if given is None and text.lower() == "quit":
-                raise QuitError
-            check_text(what, text)
-        except EOFError:
-            raise QuitError from None
-        except CalibrationError as error:
-            if given is not None:
-                raise HostError(str(error)) from None
-            say(str(error))
-        else:
-            return text

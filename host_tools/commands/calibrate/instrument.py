@@ -1,5 +1,6 @@
 """The console of a firmware, as whoever measures uses it: tones, as loud as the board lets."""
 
+import json
 import math
 import re
 import time
@@ -17,6 +18,7 @@ from host_tools.errors import HostError
 # then the state is another one; on a busy machine that takes its time.
 BEGIN_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.02
+LOOK_S: Final = 1.0
 BOARD_SERIAL: Final = re.compile(r",serial number ([^,]+)")
 
 
@@ -37,6 +39,11 @@ class Instrument:
         if told is None or told[1] == "-":
             raise HostError("the tone generator does not answer: nothing can be measured")
         return told[1]
+
+    def warms_up_s(self) -> int:
+        """Return for how long the tone generator still warms up; one of before does not tell."""
+        parts = {part["name"]: part["why"] for part in json.loads(self._talk.insist("SYST:TEST?"))}
+        return int(parts["board"].get("seconds", 0))
 
     def nobody_listens(self) -> None:
         """Say that the earphones are on no ears: tones for the meter may be played."""
@@ -60,6 +67,13 @@ class Instrument:
                 "a simulated listener that presses none is gp-pta simulate --listener nobody"
             )
         return True
+
+    def wait_until_warm(self, say: Say) -> None:
+        """Return when what is read now is what a test will play."""
+        if seconds := self.warms_up_s():
+            say(f"the tone generator warms up: {seconds} s more")
+        while self.warms_up_s():
+            time.sleep(LOOK_S)
 
     def stop(self) -> None:
         self._talk.insist("CAL:STOP")

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from device.calibration.readings import Point
-from firmware_py.calibration.checked import (
-    DISTORTION_BY_BONE,
-    LEVELS,
-    NOT_MEASURED,
-    VIBRATOR,
-    check_outcome,
-)
+from firmware_py.calibration import checked
+from firmware_py.calibration.checked import LEVELS, NOT_MEASURED, VIBRATOR, check_outcome
 from firmware_py.calibration.fields import number
 from firmware_py.calibration.file import OF_BONE, SENSITIVITY_LIMITS_DB_SPL
 from firmware_py.platform.named_file import TEXT, content_of
@@ -79,7 +74,7 @@ class Readings:
         told = {
             name: self.checks.get(name, {NOT_MEASURED: NO_COUPLER})
             for name in CHECKS
-            if bone or name != DISTORTION_BY_BONE
+            if bone or name not in checked.OF_BONE
         }
         unmade = {LEVELS: (levels, NO_COUPLER), VIBRATOR: (bone, NO_VIBRATOR)}
         return told | {n: {NOT_MEASURED: why} for n, (there, why) in unmade.items() if not there}

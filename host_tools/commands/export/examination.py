@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.result_json import result_as_json
@@ -97,6 +98,7 @@ class Examination:
                 "digest": self.identity.calibration or None,
                 "transducer": self.identity.transducer,
                 "vibrator": self.identity.vibrator,
+                **_measured(calibration.calibration),
             },
             **({"discomfort": told} if (told := self._discomfort) else {}),
             **({"noise": self.course.noise} if self.course.noise else {}),
@@ -104,6 +106,17 @@ class Examination:
             "prior": self.header.prior or None,
             **{name: found[name] for name in found if name != "outcome"},
         }
+
+
+def _measured(made: Calibration | None) -> dict[str, Any]:
+    """Return what a calibration states of its measurement."""
+    if made is None:
+        return {}
+    stated = {
+        "expanded_uncertainty_db": made.expanded_uncertainty_db,
+        "conditions": made.conditions,
+    }
+    return {name: each for name, each in stated.items() if each is not None}
 
 
 def read_examination(

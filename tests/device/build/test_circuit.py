@@ -91,7 +91,9 @@ def installed_pins() -> dict[str, int]:
     pins = {name: int(number) for name, number in given.items()}
     settings = Settings({"output": OUTPUTS[0], "limit_dbfs_left": -20.0, "limit_dbfs_right": -20.0,
                          "pins": pins})  # fmt: skip
-    return {name: pin for name, pin in settings.pins.items() if not name.startswith("pwm")}
+    wired = {*GP_OF_PIN.values()}  # the light is on the Pico
+    of_dac = {n: pin for n, pin in settings.pins.items() if not n.startswith("pwm")}
+    return {name: pin for name, pin in of_dac.items() if pin in wired}
 
 
 def test_the_pins_of_the_pico_are_those_of_the_program() -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from device.calibration.before_wearing import CHECKS, CHECKS_OF_VIBRATOR
 from device.calibration.check_bench import VOLTS, Check, Setup, Tone, number_of
-from device.calibration.readings import ImplausibleError
+from device.calibration.distortion_by_frequency import distortion_by_frequency
+from device.calibration.readings import ImplausibleError, Point
+from device.calibration.retfl import reference_forces
+from device.calibration.retspl import reference_levels
 from firmware_py.calibration.checked import FIGURES, check_outcome
 from firmware_py.terms.calibration_states import CHECKS as NAMES
 
@@ -18,7 +21,18 @@ SETUP: Final = Setup(
     kind="supra-aural", safe_dbfs=-20.0, safe_words="build B", loud_dbfs=-20.0, soft_dbfs=-40.0,
     full_scale_v=(0.16,), noise_nv=89.0,
 )  # fmt: skip
-BY_NAME: Final = {check.name: check for check in (*CHECKS, *CHECKS_OF_VIBRATOR)}
+# A device that gives 125 dB at full scale, and is not to be louder than 100 dB.
+POINTS: Final = {
+    f"{ear}{via}": {hz: Point(125.0, 100.0) for hz in (125, 250, 500, 1000, 2000, 4000)}
+    for ear in ("left", "right")
+    for via in ("", "-bone")
+}
+OF_LEVELS: Final = (
+    distortion_by_frequency(reference_levels("tdh39").levels_db_spl, POINTS, bone=False),
+    distortion_by_frequency(reference_forces("b71").levels_db_un, POINTS, bone=True),
+)
+ALL: Final = (*CHECKS, *CHECKS_OF_VIBRATOR, *OF_LEVELS)
+BY_NAME: Final = {check.name: check for check in ALL}
 
 
 class Typist:
@@ -65,12 +79,12 @@ def steps(first_db: float, by: list[float]) -> str:
 
 
 def test_the_output_limit_comes_first_and_every_check_is_in_the_file() -> None:
-    assert [check.name for check in (*CHECKS, *CHECKS_OF_VIBRATOR)] == [*NAMES]
+    assert [check.name for check in ALL] == [*NAMES]
     assert NAMES[0] == "output-limit"
     assert FIGURES.keys() == {*NAMES}
 
 
-@pytest.mark.parametrize("check", [*CHECKS, *CHECKS_OF_VIBRATOR], ids=lambda check: check.name)
+@pytest.mark.parametrize("check", ALL, ids=lambda check: check.name)
 def test_each_says_what_to_do_its_limit_and_whose_that_is(check: Check) -> None:
     assert 1 <= check.do.count(".") <= 2 + check.do.count("0.")
     assert check.limit
@@ -179,6 +193,34 @@ def test_distortion_is_that_of_the_standard_or_the_tone_is_softer(name: str, mos
     assert [tone.route for tone in bench.tones] == [f"left{bone}"] * 3 + [f"right{bone}"]
     assert "101 %; a reading is from 0 to 100 %" in made(name, "101; 1; 1")[1].refused[0]
     assert "softer than the soft tone" in refusal(name, "; ".join(["softer"] * 5))
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "dbfs"),
+    [
+        # 45 + 75, 25.5 + 75, 11.5 + 110 ... dB SPL, but none above 100.
+        ("distortion-by-frequency", 2.5, (-25.0, -25.0, -25.0, -25.0, -25.0, -25.0)),
+        # 67 + 20, 58 + 50, 42.5 + 60, 31 + 60, 35.5 + 60 dB re 1 uN.
+        ("distortion-by-frequency-by-bone", 5.5, (-38.0, -25.0, -25.0, -34.0, -29.5)),
+    ],
+)
+def test_distortion_is_measured_at_the_levels_that_iec_60645_1_names(
+    name: str, most: float, dbfs: tuple[float, ...]
+) -> None:
+    figures, bench = made(name, "; ".join([f"{most + 0.1}", *[f"{most}"] * 2 * len(dbfs)]))
+    assert "measure the levels anew, and answer softer there" in bench.refused[0]
+    assert {*figures.values()} == {most}
+    assert [tone.level_dbfs for tone in bench.tones[1:]] == [*dbfs, *dbfs]
+    assert f"left_{bench.tones[0].frequency_hz}_percent" in figures
+    assert len(figures) == 2 * len(dbfs)
+
+
+def test_a_quieter_level_than_the_highest_is_that_of_the_standard() -> None:
+    loud = {ear: {hz: Point(140.0, 135.0) for hz in POINTS[ear]} for ear in ("left", "right")}
+    check = distortion_by_frequency(reference_levels("tdh39").levels_db_spl, loud, bone=False)
+    bench = Typist("; ".join(["1"] * 12))
+    check.figures(bench)
+    assert [tone.level_dbfs for tone in bench.tones][:3] == [-20.0, -39.5, -18.5]
 
 
 def test_each_step_of_10_db_is_right_within_1_db_down_to_the_lowest_level() -> None:

@@ -19,6 +19,7 @@ LEFT_PIN: Final = DEFAULT_PINS["pwm_left"]
 RIGHT_PIN: Final = DEFAULT_PINS["pwm_right"]
 HEARD_PIN: Final = DEFAULT_PINS["heard"]
 UNSURE_PIN: Final = DEFAULT_PINS["unsure"]
+LIGHT_PIN: Final = DEFAULT_PINS["loud"]
 BONE_LEFT_PIN: Final = 14
 BONE_RIGHT_PIN: Final = 15
 LIMIT_RIGHT_DBFS: Final = -20.0
@@ -46,7 +47,7 @@ class Bench:
         self.pico = pico
         self._reader = LineReader()
         self._frames: list[Frame] = []
-        self._changes = pico.watch(LEFT_PIN, RIGHT_PIN, BONE_LEFT_PIN, BONE_RIGHT_PIN)
+        self._changes = pico.watch(LEFT_PIN, RIGHT_PIN, BONE_LEFT_PIN, BONE_RIGHT_PIN, LIGHT_PIN)
         self.sequence = 0
         self.garbled = 0
 

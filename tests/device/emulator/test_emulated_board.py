@@ -23,6 +23,7 @@ from tests.device.emulator.bench import (
     BONE_RIGHT_PIN,
     HEARD_PIN,
     LEFT_PIN,
+    LIGHT_PIN,
     LIMIT_BONE_DBFS,
     LIMIT_RIGHT_DBFS,
     MS,
@@ -53,9 +54,10 @@ def test_it_greets(bench: Bench) -> None:
     "frequency_hz", [1000, *(pytest.param(hz, marks=pytest.mark.thorough) for hz in (125, 4000))]
 )
 def test_a_tone_has_its_frequency_times_and_events(bench: Bench, frequency_hz: int) -> None:
-    assert bench.ask("tone", **{**TONE, "hz": f"{frequency_hz}.00"})[1] == "ok"
+    assert bench.ask("tone", **{**TONE, "hz": f"{frequency_hz}.00", "hi": 1})[1] == "ok"
     bench.run(550 * MS)
     waves = bench.pulses(RIGHT_PIN)
+    (lit_us, on), (dark_us, off) = bench.moves(LIGHT_PIN)
     events = bench.events()
 
     period_us = 1e6 / frequency_hz
@@ -71,6 +73,10 @@ def test_a_tone_has_its_frequency_times_and_events(bench: Bench, frequency_hz: i
     on_us, off_us = (int(fields["us"]) for _, _, fields in events)
     assert off_us - on_us == pytest.approx(500 * MS, abs=LATE_US)
     assert events[1][2]["cut"] == "0"
+    # The light of what is loud is steadily on meanwhile.
+    assert (on, off) == (True, False)
+    assert lit_us <= waves[0, 0] + LATE_US
+    assert dark_us >= waves[-1, 0]
 
 
 @pytest.mark.thorough

@@ -343,9 +343,40 @@ def test_while_a_host_is_there_the_dac_is_never_given_zeros_and_its_edges_are_in
 
 def test_the_pins_that_are_not_wired_are_left_alone() -> None:
     Bench(output="i2s")
-    assert sorted(Pin.made) == [2, 3, 10, 11, 12]
+    assert sorted(Pin.made) == [2, 3, 10, 11, 12, 25]
     Bench(output="i2s", pins={"smps": 23})
     assert Pin.made[23].level == 1
+
+
+def test_the_light_is_steadily_on_with_what_is_loud_and_off_with_what_is_not() -> None:
+    bench = Bench(output="i2s")
+    bench.greet()
+    light = Pin.made[DEFAULT_PINS["loud"]]
+
+    def lit() -> bool:
+        return light.value() == 1
+
+    assert bench.ask("tone", **TONE) == ("ok", {})
+    bench.run(100)
+    assert not lit(), "nobody has said that it is"
+    bench.run(600)
+    assert bench.ask("tone", **{**TONE, "id": "r2", "hi": 1}) == ("ok", {})
+    seen = [lit()]
+    told = bench.told
+    while not any(verb == "tone-off" for _, verb, _ in told):
+        told = bench.run(5)
+        seen.append(lit())
+    assert all(seen[:-1]), "in the gap of two pulses, too"
+    assert not seen[-1]
+
+    assert bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00", hi=1) == ("ok", {})
+    assert lit()
+    assert bench.ask("unmask") == ("ok", {})
+    assert not lit()
+    assert bench.ask("tone", **{**TONE, "id": "r3", "hi": 1}) == ("ok", {})
+    assert lit()
+    bench.board.mute()
+    assert not lit()
 
 
 def test_a_spike_is_no_press_and_both_buttons_are_told_apart(bench: Bench) -> None:

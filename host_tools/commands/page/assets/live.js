@@ -4,6 +4,7 @@ import { device } from "./device.js";
 import { at, fill, make, show, tell } from "./dom.js";
 import { drawEar, figureOf, sidesOf } from "./draw.js";
 import { isBoardLost, reasonsOf } from "./lines.js";
+import { sounds } from "./loud.js";
 import { clockTime, dateAndTime, number, own, routeOf, say } from "./words.js";
 
 const HEARD = { __proto__: null, true: true, false: false, unsure: null };
@@ -70,6 +71,7 @@ export class Live {
 
   tone(about) {
     this.#tone = about;
+    sounds("tone", about.level_db_hl, about.noise_db_hl);
     tell(at("now-tone"), () => toneWords(about));
     this.#draw();
   }
@@ -98,6 +100,7 @@ export class Live {
 
   #silence() {
     this.#tone = null;
+    sounds("tone");
     tell(at("now-tone"), () => say("tone_none"));
   }
 
@@ -117,6 +120,7 @@ export class Live {
     fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
     const isHeld = isHeldBy(about.check);
+    sounds("noise", about.masking);
     if (isPaused || isBoardLost(about)) {
       this.#silence();
     }

@@ -3,6 +3,7 @@
 import { forget, mendAll } from "./alerts.js";
 import { call } from "./call.js";
 import { at, show, tell } from "./dom.js";
+import { sounds } from "./loud.js";
 import { say } from "./words.js";
 
 const VIEWS = ["off", "prepare", "live", "result"];
@@ -25,6 +26,11 @@ class Screen {
     show(at("device"), name !== "off");
     if (name !== "live") {
       call.end(); // for nothing that is not shown
+      sounds("tone");
+      sounds("noise");
+    }
+    if (name === "off") {
+      sounds("hand");
     }
     if (was !== name && (was || name !== "off")) {
       at(`view-${name}`).querySelector("h2").focus();

@@ -4,6 +4,7 @@ import { mendAll, problem } from "./alerts.js";
 import { device } from "./device.js";
 import { at, onClick, tell } from "./dom.js";
 import { limitsOf } from "./lines.js";
+import { sounds } from "./loud.js";
 import { checkTyped } from "./trouble.js";
 import { own, say } from "./words.js";
 
@@ -60,6 +61,7 @@ export class HandTone {
   told(what, about) {
     const keys = { __proto__: null, "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
+      sounds("hand", about.level_db_hl, about.noise_db_hl);
       this.#isTold = true; // perhaps in the same breath as that it was taken
       tell(at("tone-told"), () => say(keys[what]));
       this.load().catch(problem);

@@ -53,6 +53,10 @@ def test_a_whole_session_measures_what_is_true_of_the_device(
     assert (checks["distortion"]["left_percent"], checks["distortion"]["right_dbfs"]) == (
         0.4, FIRST - 1.5,
     )  # fmt: skip
+    assert checks["distortion-by-frequency"] == {
+        f"{ear}_{hz}_percent": 0.4
+        for hz in (125, 250, 500, 1000, 2000, 4000) for ear in ("left", "right")
+    }  # fmt: skip
     assert checks["linearity"]["left_worst_db"] == pytest.approx(0.0, abs=0.05)
     assert checks["linearity"]["left_lowest_dbfs"] == FIRST - 90.0
     assert checks["rise-and-fall"] == {"rise_ms": 20.3, "fall_ms": 20.4, "plateau_ms": 190.0}
@@ -75,7 +79,7 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
         technician = Technician(bench, meters=OfBuildB())
         assert run(output, technician, *BUILD_B, "--no-coupler") == 0
         assert technician.said[-3:] == [
-            "not measured: distortion, levels, vibrator",
+            "not measured: distortion, distortion-by-frequency, levels, vibrator",
             f"{output}: without levels: tests are UNCALIBRATED, and say why",
             f"{kept_beside(output)} stays: with a coupler the same goes on by --force, without "
             "--no-coupler",
@@ -86,14 +90,16 @@ def test_without_a_coupler_there_are_checks_and_a_test_says_why(
         assert "left_v" in checks["full-scale"]
         why = (
             f"levels are nominal ({output}: checks alone: the levels were not measured, no "
-            "coupler; not measured either: distortion)"
+            "coupler; not measured either: distortion, distortion-by-frequency)"
         )
         assert load_calibration(output).judge(TODAY).headline == f"UNCALIBRATED: {why}"
 
         again = Technician(bench, meters=OfBuildB())
         assert run(output, again, *BUILD_B, "--force", "--resume") == 0
     assert f"{kept_beside(output)}: 7 checks, and 0 of 22 readings, kept from before" in again.said
-    assert again.asked.count(BEGIN) == 2, "of the output limit, and the distortion"
+    assert again.asked.count(BEGIN) == 3, (
+        "of the output limit, and the distortion, in the end by frequency"
+    )
     made = read_calibration(output)
     assert made.checks is not None
     assert made.checks.lacking == ()

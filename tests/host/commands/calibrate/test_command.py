@@ -13,12 +13,14 @@ from device.simulator.microphones import MicrophoneKind
 from device.simulator.room_around import RoomAround
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
+from firmware_py.board import board_connection
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.installation.configuration import read_configuration
 from firmware_py.terms.route import AIR, BONE, BY_AIR, Route
+from host_tools.commands.calibrate import instrument
 from host_tools.commands.calibrate.checking import BEGIN
 from host_tools.commands.calibrate.kept import Readings, kept_beside
 from host_tools.errors import HostError
@@ -34,6 +36,7 @@ from tests.host.commands.calibrate.technician import (
     TODAY,
     TRUTH,
     Devices,
+    Meters,
     Technician,
     run,
 )
@@ -78,6 +81,7 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     assert made.content["transducer"]["serial_right"] == "R-1"
     assert made.content["transducer"]["retspl_source"] == reference.source
     assert "put the right earphone on the coupler" in " ".join(technician.asked)
+    assert (made.expanded_uncertainty_db, made.conditions) == (None, None), "return: not known"
 
     world = World(tmp_path / "again", a_listener("S2"), calibration=load_calibration(output))
     world.until(lambda: world.client.connected)
@@ -85,6 +89,39 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     world.close()
     assert '"due": "2027-05-06"' in state
     assert limits.endswith("6000,89;8000,85")
+
+
+def test_air_and_uncertainty_are_asked_and_what_the_standard_has_not_is_said(
+    device: Devices, tmp_path: Path
+) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as bench:
+        answers = {"temperature C, humidity": ["22,5 45", "22,5 45 945", "22,5 45 94,5"]}
+        technician = Technician(bench, answers)
+        assert run(output, technician, "--uncertainty", "2.4") == 0
+    made = read_calibration(output)
+    assert made.conditions == {"temperature_c": 22.5, "humidity_percent": 45, "pressure_kpa": 94.5}
+    assert made.uncertainty_db == 1.2
+    said = "\n".join(technician.said)
+    assert "'22.5 45'; wanted is temperature C, humidity %" in said
+    assert "pressure_kpa is 945" in said
+    assert "IEC 60645-1 has 15 to 35 C, 30 to 90 %, 98 to 104 kPa: papers say" in said
+
+
+def test_nothing_is_read_before_the_tone_generator_is_warm(
+    device: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_connection, "WARM_UP_S", 60.0)
+    monkeypatch.setattr(instrument, "LOOK_S", 0.001)
+    with device(tmp_path / "data") as bench:
+        world = bench.world
+        world.until(lambda: world.client.connected)
+        world.swap_board(SimulatedBoard(a_listener(lapse_rate=1.0), boot=2, name="pico"))
+        world.until(lambda: world.client.board.startswith("pico"))
+        technician = Technician(bench, {BEGIN: ["quit"]}, Meters())
+        assert run(tmp_path / "calibration.toml", technician) == 1
+        assert world.board.now_us >= 60e6
+    assert any(line.startswith("the tone generator warms up: ") for line in technician.said)
 
 
 def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
@@ -382,11 +419,11 @@ def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: P
     with device(tmp_path / "data") as bench:
         first = Technician(bench, {"left-bone 1000 Hz at -30": ["quit"]})
         assert run(output, first, *bone) == 1
-        assert first.said[-1].startswith(f"ended; 9 checks, and {2 * 11 + 3} of 40 readings")
+        assert first.said[-1].startswith(f"ended; 10 checks, and {2 * 11 + 3} of 40 readings")
         second = Technician(bench, {"right-bone 500 Hz at -10": ["softer", "110"]})
         assert run(output, second, *bone, "--resume") == 0
         assert (
-            f"{kept_beside(output)}: 9 checks, and 25 of 40 readings, kept from before"
+            f"{kept_beside(output)}: 10 checks, and 25 of 40 readings, kept from before"
             in second.said
         )
 

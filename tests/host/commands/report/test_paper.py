@@ -135,6 +135,10 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     old = report_of(replace(session, header=replace(header, calibration=unrecorded)))
     assert say(facts(old.paper)["fact-checks"]) == "not recorded"
     assert rows_of(report.paper["details"], "meter")[0]["serial"] == "2250-1234567"
+    assert say(rows_of(report.paper["details"], "uncertainty")[0]) == "±2.4 dB (expanded, k = 2)"
+    assert say(rows_of(report.paper["details"], "conditions")[0]) == (
+        "22.5 °C, 45 % humidity, 100.9 kPa"
+    )
     assert {"person-boards"} <= {*codes_in(report.paper)}
     assert not [code for code in codes_in(report.paper) if code.startswith("asymmetry")]
     text = pdf(report).text
