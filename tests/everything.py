@@ -23,7 +23,7 @@ PYTEST: Final = (sys.executable, "-m", "pytest", "--all", "-n", WORKERS, "--dist
 FOLDERS: Final = (
     "board", "calibration", "console", "device", "ear", "findings", "firmware", "fuzz", "host",
     "inference", "installation", "journal", "link", "operator", "paper", "platform", "presenting",
-    "session", "sessions", "simulation", "terms", "tuning",
+    "session", "sessions", "simulation", "standards", "terms", "tuning",
 )  # fmt: skip
 
 

@@ -37,9 +37,8 @@ READERS[{FORMAT_VERSION}] = FormatReader(lambda record: record, _input, _result,
 def make_next(place: Path) -> Path:
     """Make the copy, and return it: a directory to find the packages in."""
     for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, place / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        without = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, place / package, symlinks=True, ignore=without)
     number = rf"(FORMAT_VERSION: Final = ){FORMAT_VERSION}\b"
     _change(place, "firmware_py/journal/records.py", number, rf"\g<1>{NEXT}")
     _change(place, "firmware_py/terms/events.py", '"tone-off"', '"tone-end"')

@@ -222,6 +222,7 @@ OF_DB_HL: Final = {
 }
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),
+    "people": ("rules-method",),
     "paper": ("mean", "mean-at-least", "mean-at-most", "grade-below", "gap-rule"),
     "prescription": ("whom-normal", "whom-normal-doubt"),
     "remarks": ("unit-db-hl",),

@@ -157,7 +157,8 @@ class TestErrors:
         ("content", "words"),
         [
             (b"", "is not a table of audiograms, its first line has no column tNNN (t500, t1000"),
-            (b"<html>\n", "is not a CSV file in UTF-8: it is XML or a page for a browser; allowed"),
+            (b"<html>\n", "is no XML of OtoAccess that can be read: no element found: line 2"),
+            (b"<html></html>\n", "no threshold in it; XML of OtoAccess that is read"),
             (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not a CSV file in UTF-8: "),
             (b't500,"t1000\n', "is not a CSV file in UTF-8: "),
             (b"t500,t1000,t8O00\n1,2,3\n", "what is in 't8O00' has to be said (cells are"),
