@@ -32,7 +32,7 @@ study -o out --audiograms bisgaard
     --unsure-half-width 3 => --unsure-half-width is of --seconds, which is not there
     --conduct brisk,clinical => --conduct is 'brisk,clinical'; allowed are brisk, clin
     --seconds --robustness => --seconds does not go with --robustness
-    --people 3 => --people is of --time-to-go, --rooms, --changed, --whole, --tuning, which is
+    --people 3 => --people is of --time-to-go, --rooms, --changed, --rules, --whole, --tuning
     --noise nan => --noise is nan; allowed is 0.1 to 30 dB
     --trials 0 => --trials is 0; allowed are whole numbers 1 to 1000
     --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 1000000
