@@ -20,12 +20,13 @@ from packaging.utils import parse_wheel_filename
 
 from device.image.commit import UNKNOWN, commit
 from device.image.targets import TARGETS, target_of_this_machine
-from device.image.wheels import make_wheels
+from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
 from firmware_py.platform.version import BUILT_FROM, commit_of
 from tests.device.image.image import ROOT, Image
 from tests.device.install.test_install import requirements_of
 
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
+ALL_KERNELS_BYTES = 90_000  # in a wheel, compressed
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
 OF_PAGES = {".md", ".yml", *PICTURES}
@@ -86,6 +87,10 @@ def test_a_wheel_asks_for_three_packages_and_has_its_kernels_and_commit(small_wh
     assert plain == PLAIN
     assert "firmware_py/inference/kernels.so" in names
     assert not any(name.startswith("tests/") for name in names)
+
+
+def test_a_wheel_is_small_enough_with_all_kernels_too(small_wheel: Path) -> None:
+    assert small_wheel.stat().st_size + ALL_KERNELS_BYTES <= WHEEL_BYTES_MAX
 
 
 def of_the_packages() -> list[Path]:
