@@ -298,12 +298,15 @@ def test_every_sentence_of_the_rules_is_said(language: str, workers: Path) -> No
     sentences = language_of(language).sentences
     for code in ("rule-osha-sts", "rule-asha", "rule-met", "rules-share"):
         assert sentences[code] in page
+    words = " ".join(sentences[f"rule-{rule.name}"] for rule in RULES).split()
+    assert max(map(len, words)) <= 24, "a terminal has no room for more"
 
 
 def test_the_command_names_a_baseline_that_is_none(workers: Path, gp_pta: GpPta) -> None:
     how = ("sessions", workers, "--people")
     code, out, _ = gp_pta(*how, "--baseline", "session-000002.journal")
     assert (code, "against the baseline of 1 March 2028" in out) == (0, True)
+    assert "by clinical thresholds" in out, "whatever the others on the page are"
     code, _, err = gp_pta(*how, "--baseline", "session-000009.journal")
     assert code == 2
     assert "--baseline is 'session-000009.journal', which is none of the sessions chosen" in err
