@@ -271,6 +271,8 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
     assert of_left(replace(person, visits=(unsure, *others)), "1").why_not == NOT_VALID
     untested = replace(unsure, ears={})
     assert of_left(replace(person, visits=(untested, *others)), "1").why_not == NOT_VALID
+    alone = replace(person, visits=(replace(unsure, ears={"left": ear}),))
+    assert of_left(alone, "1").why_not == NOT_VALID, "though no test is valid"
     # One that was left out, since it does not replay, is named elsewhere.
     absent = replace(person, visits=tuple(others), baselines=("session-000001.journal",))
     assert [*by_rules(absent)] == []
