@@ -232,6 +232,9 @@ def test_the_command_answers_an_order(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*export, "-o", str(answer)]) == 0
     (record,) = records_of_gdt(answer.read_bytes())
     assert record["sender"] == "GP-PTA"
+    of_practice = tmp_path / "PRAXAUDI.001"
+    assert main([*export, "--format", "gdt", "-o", str(of_practice)]) == 0
+    assert of_practice.read_bytes() == answer.read_bytes()
     saved = tmp_path / "saved.json"
     saved.write_bytes(as_json([of("4711")]))
     assert main(["export", str(saved), "--order", str(order), "-o", str(answer), "--force"]) == 0
