@@ -242,6 +242,8 @@ def frequency_of(text: str, role: Role) -> float | None:
     """Return the frequency that a cell of a column of this role names, in Hz; None: none."""
     tokens = tokens_of(text)
     words = {token for token in tokens if not token[0].isdecimal()}
+    if plain(text).lstrip().startswith("-"):  # a sign, of which tokens have none
+        return None
     if len(tokens) - len(words) != 1 or words - {"k", "khz", "hz", "t"}:
         return None
     number = next(token for token in tokens if token[0].isdecimal())

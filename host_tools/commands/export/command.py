@@ -182,7 +182,8 @@ def _checked_format(arguments: argparse.Namespace, out: Path | None, option: str
     elif by_month and chosen == PARQUET:
         check_directory(out, option, force)
     else:
-        check_name(out, option, (wanted.ending,), force)
+        named = wanted.any_name and name is not None and out.suffix not in endings
+        check_name(out, option, (out.suffix if named else wanted.ending,), force)
     return chosen
 
 

@@ -27,6 +27,8 @@ class Format:
     encode: Encode
     text: bool = True  # a person may read it, in UTF-8
     libraries: tuple[str, ...] = ()  # that it needs beside those of every command
+    # Where --format says it a file has the name that its reader looks for, such as PRAXAUDI.001.
+    any_name: bool = False
 
 
 def as_json(sessions: "Iterable[DocumentSession]") -> Iterator[bytes]:
@@ -55,7 +57,7 @@ FORMATS: Final = {
     CSV: Format(".csv", _of("csv_table", "as_csv")),
     "json": Format(".json", as_json),
     "fhir": Format(".json", _of("bundle", "as_fhir")),
-    GDT: Format(".gdt", _of("gdt", "as_gdt"), text=False),
+    GDT: Format(".gdt", _of("gdt", "as_gdt"), text=False, any_name=True),
     PARQUET: Format(
         ".parquet",
         _of("threshold_rows", "THRESHOLDS.as_parquet"),

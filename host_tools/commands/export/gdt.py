@@ -48,6 +48,7 @@ from host_tools.commands.export.document_session import (
 )
 from host_tools.commands.export.gaps import gap_note, loss_notes
 from host_tools.errors import HostError
+from host_tools.recordings.heading import Heading
 
 Field = tuple[str, str]
 
@@ -61,6 +62,7 @@ NUMBER_CHARACTERS_MAX: Final = 10
 CARRIED: Final = (
     "3000", "3100", "3101", "3102", "3103", "3104", "3105", "3106", "3107", "3110", "8310",
 )  # fmt: skip
+ORDERED: Final = (RECORD, "8315", "8316", *CARRIED, "8402")
 SIDES: Final = {"right": "rechts", "left": "links"}
 WAYS: Final = {"LL": "Luftleitung", "KL": "Knochenleitung"}
 _level: Final = POINTS.level  # to a tenth, and nothing of none
@@ -74,7 +76,7 @@ class Order:
     path: Path
     record: GdtRecord
     person: Person
-    birth_year: int | None
+    born: date | None
 
     @classmethod
     def read(cls, path: Path, today: date) -> Self:
@@ -86,7 +88,7 @@ class Order:
             return cls(path, records[0], *_person_of(records[0], today))
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except (GdtError, SettingError) as error:
+        except GdtError as error:
             raise HostError(f"{path}: is no order of GDT 2.1: {error}") from None
 
     def on_the_page(self) -> dict[str, Any]:
@@ -94,23 +96,34 @@ class Order:
         parts = (self.record.one(number).strip() for number in ("3102", "3101"))
         return {
             "identifier": self.person.identifier,
-            "birth_year": self.birth_year or "",
+            "birth_year": self.born.year if self.born else "",
             "sex": self.person.sex or "",
             "name": " ".join(filter(None, parts)),
         }
 
     def check_is_of(self, session: DocumentSession) -> None:
         """Refuse to answer with the test of somebody else, or of nobody knows whom."""
-        whose = session.record["person"]["identifier"]
+        person = session.record["person"]
+        whose = person["identifier"]
         if whose != self.person.identifier:
             told = "has no identifier" if whose is None else f"is of {show(whose)}"
             raise HostError(
                 f"{self.path}: asks for patient {show(self.person.identifier)}, and session "
                 f"{session.record['session']} {told}; allowed is a session of the same person"
             )
+        if None not in (person["sex"], self.person.sex) and person["sex"] != self.person.sex:
+            raise HostError(
+                f"{self.path}: 3110 is {self.record.one('3110')} ({self.person.sex}), and session "
+                f"{session.record['session']} of {show(whose)} is of sex {person['sex']}: one of "
+                "them is of somebody else"
+            )
+        heading = Heading(birth_date=self.born)
+        heading.check(self.path, Person(person["age_years"]), session.record["started"])
 
 
-def _person_of(record: GdtRecord, today: date) -> tuple[Person, int | None]:
+def _person_of(record: GdtRecord, today: date) -> tuple[Person, date | None]:
+    for each in ORDERED:
+        record.one(each)  # twice, and another one, is refused before anybody is tested
     kind = record.one(RECORD)
     if kind != ORDER:
         raise GdtError(f"{RECORD} is {show(kind)}; allowed is {ORDER}, a new examination")
@@ -120,8 +133,12 @@ def _person_of(record: GdtRecord, today: date) -> tuple[Person, int | None]:
     if sex and sex not in PERSONS_SEXES:
         raise GdtError(f"3110 is {show(sex)}; allowed are 1 (male), 2 (female), and none")
     born = _day(birth, today) if birth else None
-    person = Person.enter(_age_years(born, today), PERSONS_SEXES.get(sex), number)
-    return person, None if born is None else born.year
+    for field, told in (("3103", (_age_years(born, today),)), ("3000", (None, None, number))):
+        try:
+            Person.enter(*told)
+        except SettingError as error:
+            raise GdtError(f"{field} is {show(record.one(field))}: {error}") from None
+    return Person.enter(_age_years(born, today), PERSONS_SEXES.get(sex), number), born
 
 
 def _age_years(born: date | None, today: date) -> float | None:

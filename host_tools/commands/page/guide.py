@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from firmware_py.console.grammar import WARMS_UP
 from firmware_py.findings.rows import Row, row, verdict_row
 from firmware_py.paper import blocks
 from firmware_py.platform.version import full_version
@@ -92,6 +93,7 @@ def guide() -> blocks.Paper:
                 _page("prepare_heading"),
                 *(_named(map(_page, names), _page(note)) for note, names in FIELDS.items()),
                 *(_asked(_page(each), BEFORE[each]) for each in BEFORE),
+                _lines(f"error_{WARMS_UP}"),
             ),
             blocks.section(
                 "instruction",

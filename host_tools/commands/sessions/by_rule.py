@@ -94,7 +94,7 @@ def by_rules(person: Person) -> Iterator[ByRule]:
     for ear in EARS:
         measured = person.measured_visits(ear)
         of_ear = [visit for visit in chosen if ear in visit.ears] or chosen
-        if measured and of_ear:
+        if of_ear and (measured or ear in of_ear[0].ears):
             yield _against(_last_before(of_ear, measured, person), measured, ear)
         elif measured and not person.baselines:
             *others, last = measured
@@ -106,7 +106,7 @@ def by_rules(person: Person) -> Iterator[ByRule]:
 def _last_before(chosen: Sequence[Visit], measured: Sequence[Visit], person: Person) -> Visit:
     """Return the last chosen baseline before the last test; if there is none, the first chosen."""
     place = {visit.entry.path: n for n, visit in enumerate(person.visits)}
-    end = place[measured[-1].entry.path]
+    end = place[measured[-1].entry.path] if measured else 0
     before = [visit for visit in chosen if place[visit.entry.path] < end]
     return before[-1] if before else chosen[0]
 

@@ -47,9 +47,10 @@ their numbers. With --people all thresholds and means of a person are in one con
 last test's settings if --convention says none; sessions without a calibration stand apart, in
 nominal dB.
 
-exit codes: 0 done; 1 with --export or --people: some were written or told, and others left out, and
-named; 2 there is no such directory, or nothing was written or told; 6 the same with --export, for a
-record of the one journal says what no session can have recorded
+exit codes: 0 done, also where no session is of whom was asked for; 1 with --export or --people:
+some were written or told, and others left out, and named; 2 there is no such directory, all were
+left out, or nothing was written; 6 the same with --export, for a record of the one journal says
+what no session can have recorded
 """
 
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}

@@ -146,6 +146,7 @@ def test_no_response_may_be_a_column_of_yes_and_no() -> None:
         ('t500,t1000\n10,"15\n', "is not a CSV file in UTF-8: unexpected end of data (cells"),
         ("t500,t1000\n10,'15'\n", "row 1, column t1000: \"'15'\" is not a number of dB HL"),
         ("hz,ear,left\n500,L,10\n", "'ear' says an ear, and so does 'left'; allowed is one"),
+        ("hz,level\n-500,10\n", "row 1, column hz: '-500' is not a frequency of audiometry"),
         ("hz,level\n.5,10\n", "row 1, column hz: '.5' is not a frequency of audiometry"),
         ("ear,side,t500\nR,left,1\n", "column side: 'left', and 'R' in another column; all"),
         ("hz,ear,level\n500,X,10\n", "row 1, column ear: 'X', allowed are R and L, or right"),

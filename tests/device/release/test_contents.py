@@ -3,6 +3,7 @@
 import re
 import subprocess
 import tarfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,8 @@ from typing import Final
 import pytest
 
 from device.release.contents import SUMS, ReleaseError, pack, release_of, write_sums
+from firmware_py import __version__
+from firmware_py.platform.version import ROOT
 
 FILES: Final = {
     "pyproject.toml": '[project]\nversion = "1.2.0"\n',
@@ -107,3 +110,12 @@ def test_the_same_content_is_packed_to_the_same_bytes(tmp_path: Path) -> None:
     assert archives[0].read_bytes() == archives[1].read_bytes()
     with tarfile.open(archives[0]) as archive:
         assert archive.getnames() == ["docs", "docs/a", "docs/b"]
+
+
+def test_the_version_that_make_version_starts_from_is_the_one_that_stands_everywhere() -> None:
+    told = tomllib.loads((ROOT / ".bumpversion.toml").read_text())["tool"]["bumpversion"]
+    assert told["current_version"] == __version__
+    for each in told["files"]:
+        if "include_bumps" not in each:
+            words = each["search"].format(current_version=__version__)
+            assert words in (ROOT / each["filename"]).read_text()

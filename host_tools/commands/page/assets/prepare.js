@@ -17,12 +17,14 @@ const OF_PERSON = ["sex", "born_year"]; // what one identifier has to agree in
 const TEXTS = ["conduct", "first_ear", "routes", "masking", "confirm"];
 const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
 const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
+const ORDERED = "gp-pta-ordered"; // whose test an order has had
 
 export class Preparation {
   #settings = {};
   #configured = {};
   #isNamed = true; // whether the last test has an identifier
-  #ordered = KNOWS.ordered; // the person of an order, until a test of theirs has begun
+  // The person of an order, until a test of theirs has begun: a reload is no order for one more.
+  #ordered = sessionStorage.getItem(ORDERED) === KNOWS.ordered?.identifier ? null : KNOWS.ordered;
 
   /** `onStarted` is called when the device has begun a test. */
   constructor(onStarted) {
@@ -42,10 +44,13 @@ export class Preparation {
     onClick("new-person", () => {
       forgetTyped();
       forgetDiscomfort();
-      this.load({}).then(() => at("identifier").focus(), problem);
+      this.load({}).then(() => {
+        fillPerson();
+        at("identifier").focus();
+      }, problem);
     });
     this.#limits();
-    fillPerson(this.#ordered);
+    fillPerson(this.#ordered ?? {});
   }
 
   /** Write what the table of settings allows into the fields. */
@@ -84,7 +89,7 @@ export class Preparation {
     this.#configured = JSON.parse(await device.ask("SETT:CONF?"));
     await loadRoom();
     if (person) {
-      fillPerson(person);
+      fillPerson(Object.keys(person).length > 0 ? person : this.#ordered ?? {});
       this.#isNamed = last === null || Boolean(last.identifier);
       const isSame = last !== null && Object.keys(person).length > 0;
       tell(at("same-note"), () => (isSame ? say("same_note", { number: last.session }) : ""));
@@ -174,7 +179,10 @@ export class Preparation {
     await tellRoom();
     await device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
-    this.#ordered = typed.identifier === this.#ordered?.identifier ? null : this.#ordered;
+    if (typed.identifier === this.#ordered?.identifier) {
+      sessionStorage.setItem(ORDERED, typed.identifier);
+      this.#ordered = null;
+    }
     const begun = JSON.parse(await device.ask("SESS:IDEN?"));
     bindTyped(device.serial, begun, typed);
     await tellDiscomfort(discomfort);

@@ -6,6 +6,7 @@ Files are read back by the parser of `promises.py`, which shares nothing with th
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,6 +112,17 @@ def test_an_answer_is_of_the_person_of_the_order(tmp_path: Path) -> None:
             write(lambda sessions: as_gdt(sessions, order), [of(whose)])
 
 
+def test_an_answer_is_of_nobody_who_has_another_sex_or_age(tmp_path: Path) -> None:
+    """The number of a patient may have been typed wrong: nothing of theirs goes to another."""
+    for other, words in (
+        (changed(f3110="2"), r"3110 is 2 \(F\), and session 1 of '4711' is of sex M"),
+        (changed(f3103="24121970"), "makes 55 years at the test of .* device was told 75"),
+    ):
+        order = order_of(tmp_path, file_of(other))
+        with pytest.raises(HostError, match=words):
+            write(partial(as_gdt, order=order), [of("4711")])
+
+
 def test_a_file_has_one_person(tmp_path: Path) -> None:
     content = write(as_gdt, [of("4711"), of("4711")])
     assert [record["patient"] for record in records_of_gdt(content)] == ["4711", "4711"]
@@ -183,8 +195,10 @@ def test_bone_has_its_gaps_in_notes() -> None:
         (file_of(changed(f9206="1")), "3101 has byte 0xfc, and 9206 says ascii"),
         (file_of(changed(f9218="03.00")), "9218 is '03.00'; allowed is 02.10"),
         (file_of(changed(f3000=None)), "3000, the patient's number, is missing"),
-        (file_of(changed(f3000="47 11")), "identifier is '47 11'; allowed are"),
+        (file_of(changed(f3000="47 11")), "3000 is '47 11': identifier is '47 11'; allowed are"),
+        (file_of(changed(f3103="24121850")), "3103 is '24121850': age_years is 175.0; allowed are"),
         (file_of([*ORDERED, ("3000", "4712")]), "3000 is '4711' and '4712'; allowed is one"),
+        (file_of([*ORDERED, ("3101", "Mai")]), "3101 is 'Mai' and 'Müßig'; allowed is one"),
         (file_of(ORDERED) * 2, "it has 2 records; allowed is one order"),
         (file_of(changed(f3103="31021950")), "3103 is '31021950'; allowed is a day of birth"),
         (file_of(changed(f3103="24122950")), "3103 is '24122950'; allowed is a day of birth"),
@@ -218,6 +232,9 @@ def test_the_command_answers_an_order(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*export, "-o", str(answer)]) == 0
     (record,) = records_of_gdt(answer.read_bytes())
     assert record["sender"] == "GP-PTA"
+    of_practice = tmp_path / "PRAXAUDI.001"
+    assert main([*export, "--format", "gdt", "-o", str(of_practice)]) == 0
+    assert of_practice.read_bytes() == answer.read_bytes()
     saved = tmp_path / "saved.json"
     saved.write_bytes(as_json([of("4711")]))
     assert main(["export", str(saved), "--order", str(order), "-o", str(answer), "--force"]) == 0

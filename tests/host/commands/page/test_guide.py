@@ -10,6 +10,7 @@ import pytest
 from pypdf import PdfReader
 
 from firmware_py.board.self_check import PARTS as CHECKED
+from firmware_py.console.grammar import WARMS_UP
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, has_words, language_of
 from host_tools.commands.page import guide as its
 from host_tools.commands.page.assemble import ASSETS
@@ -43,6 +44,7 @@ def test_every_question_of_the_page_is_there_with_each_of_its_answers() -> None:
     buttons += re.findall(r'"((?:ask|same)_\w+)", "(\w+)"\)', scripts)[0]
     assert len(buttons) >= 10
     assert {f"page-{key}" for key in buttons} <= told
+    assert f"page-error_{WARMS_UP}" in told, "what keeps a test from its beginning"
 
 
 def test_the_steps_stand_in_their_order_and_the_instruction_is_whole() -> None:

@@ -1,6 +1,7 @@
 """Nothing of one person reaches another: whose a result, a test, a limit and a name is."""
 
 import re
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from tests.host.commands.page.in_javascript import run
 from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_breadth import expect_result, save, start_short
 from tests.host.commands.page.test_whole import await_answers, enter_pin
+from tests.host.journals import BOTH
 
 pytestmark = pytest.mark.xdist_group("page-words")
 TYPED = ("identifier", "birth_year", "sex", "name", "tester", "place", "remarks")
@@ -253,3 +255,26 @@ def test_an_order_for_another_person_is_asked_about(
     expect(page.locator("#whose")).to_have_text("Jürgen Müßig · 4711 · session 1")
     assert "Müßig".encode() not in device.journal().read_bytes()
     page.click("#abort")
+    expect_result(page)
+    page.reload()
+    expect_result(page)
+    page.click("#next-person")
+    expect(page.locator("#view-prepare")).to_be_visible()
+    assert fields_of_person(page) == NOBODY, "the order has had its test"
+
+
+def test_an_order_waits_behind_the_result_of_the_person_before(
+    tmp_path: Path, device: Device, operator: Operator
+) -> None:
+    html = tmp_path / "ordered.html"
+    html.write_text(assemble.page({"identifier": "4711", "name": "Jürgen Müßig"}), encoding="utf-8")
+    device.directory.mkdir(exist_ok=True)
+    shutil.copy(BOTH, device.journal())
+    device.start()
+    page = operator.open(device.stand_in(), html.as_uri())
+    page.click("#choose")
+    expect_result(page)
+    page.click("#next-person")
+    expect(page.locator("#identifier")).to_have_value("4711")
+    page.click("#new-person")
+    expect(page.locator("#identifier")).to_have_value("")

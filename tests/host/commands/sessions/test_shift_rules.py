@@ -271,6 +271,8 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
     assert of_left(replace(person, visits=(unsure, *others)), "1").why_not == NOT_VALID
     untested = replace(unsure, ears={})
     assert of_left(replace(person, visits=(untested, *others)), "1").why_not == NOT_VALID
+    alone = replace(person, visits=(replace(unsure, ears={"left": ear}),))
+    assert of_left(alone, "1").why_not == NOT_VALID, "though no test is valid"
     # One that was left out, since it does not replay, is named elsewhere.
     absent = replace(person, visits=tuple(others), baselines=("session-000001.journal",))
     assert [*by_rules(absent)] == []
@@ -298,12 +300,15 @@ def test_every_sentence_of_the_rules_is_said(language: str, workers: Path) -> No
     sentences = language_of(language).sentences
     for code in ("rule-osha-sts", "rule-asha", "rule-met", "rules-share"):
         assert sentences[code] in page
+    words = " ".join(sentences[f"rule-{rule.name}"] for rule in RULES).split()
+    assert max(map(len, words)) <= 24, "a terminal has no room for more"
 
 
 def test_the_command_names_a_baseline_that_is_none(workers: Path, gp_pta: GpPta) -> None:
     how = ("sessions", workers, "--people")
     code, out, _ = gp_pta(*how, "--baseline", "session-000002.journal")
     assert (code, "against the baseline of 1 March 2028" in out) == (0, True)
+    assert "by clinical thresholds" in out, "whatever the others on the page are"
     code, _, err = gp_pta(*how, "--baseline", "session-000009.journal")
     assert code == 2
     assert "--baseline is 'session-000009.journal', which is none of the sessions chosen" in err
