@@ -1,6 +1,7 @@
 """The sign while more than 100 dB HL are on: there with the sound, in words, and gone with it."""
 
 import re
+from functools import partial
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,7 +10,7 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.terms.settings import LOUD_DB_HL, Settings
 from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator, begin_test
-from tests.host.commands.page.rig import Device
+from tests.host.commands.page.rig import Device, by_line
 
 pytestmark = pytest.mark.xdist_group("page")
 WORDS = "Loud: more than 100 dB HL is on"
@@ -92,3 +93,16 @@ def test_it_is_there_from_the_announcement_of_a_tone_of_a_test_to_its_answer(
     device.until_over()
     expect(page.locator("#view-result")).to_be_visible()
     expect(sign).to_be_hidden()
+
+
+def test_noise_that_is_due_is_not_on_in_a_pause(device: Device, operator: Operator) -> None:
+    due = partial(re.sub, rb" masking=\S+", b" masking=101")
+    device.cable.change = by_line(due)
+    page = operator.join(device)
+    begin_test(page)
+    sign = page.locator("#sign")
+    expect(sign).to_be_visible()
+    for words in (expect(sign).to_be_hidden, expect(sign).to_be_visible):
+        page.click("#pause")
+        words()
+    page.click("#abort")
