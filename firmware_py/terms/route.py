@@ -37,7 +37,7 @@ class RouteKind:
     measured: str
     wire_number: int  # of the transducer: `via` of the wire
     frequencies_hz: tuple[int, ...]  # of its audiogram, rising
-    # It is calibrated at these: all it may play lies between the first and the last.
+    # It is calibrated at these at least: all it may play lies between the first and the last.
     calibrated_hz: tuple[int, ...]
     # Clinics ask them only where neighbours are 20 dB apart; their bands count only if measured.
     inter_octave_hz: tuple[int, ...]
