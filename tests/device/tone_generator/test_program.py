@@ -607,6 +607,7 @@ def test_settings_are_read(pins: dict[str, int], of_bone: dict[str, int]) -> Non
         ({"pins": []}, r"pins are \[\], wanted is an object"),
         ({"pins": {"led": 25}}, "pin 'led' is not known"),
         ({"pins": {"xsmt": 11}}, "pin 'xsmt' is 11, and so is 'i2s_ws'"),
+        ({"pins": {"loud": 12}}, "pin 'loud' is 12, and so is 'i2s_data'"),
         ({"pins": {"xsmt": 23, "smps": 23}}, "pin 'xsmt' is 23, and so is 'smps'"),
         ({"pins": {"heard": 30}}, "pin 'heard' is 30, allowed are 0 to 29"),
         ({"pins": {"heard": "2"}}, "pin 'heard' is '2', wanted is a whole number"),
