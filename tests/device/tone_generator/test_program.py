@@ -373,7 +373,13 @@ def test_the_light_is_steadily_on_with_what_is_loud_and_off_with_what_is_not() -
     assert lit()
     assert bench.ask("unmask") == ("ok", {})
     assert not lit()
-    assert bench.ask("tone", **{**TONE, "id": "r3", "hi": 1}) == ("ok", {})
+    assert bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00") == ("ok", {})
+    assert not lit(), "the noise before was loud"
+    assert bench.ask("unmask") == ("ok", {})
+    assert bench.ask("tone", **{**TONE, "id": "r3"}) == ("ok", {})
+    assert not lit(), "the tone before was loud"
+    bench.run(700)
+    assert bench.ask("tone", **{**TONE, "id": "r4", "hi": 1}) == ("ok", {})
     assert lit()
     bench.board.mute()
     assert not lit()
