@@ -10,6 +10,7 @@ import pytest
 from pypdf import PdfReader
 
 from firmware_py.board.self_check import PARTS as CHECKED
+from firmware_py.console.grammar import WARMS_UP
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, has_words, language_of
 from host_tools.commands.page import guide as its
 from host_tools.commands.page.assemble import ASSETS
@@ -51,6 +52,7 @@ def test_the_steps_stand_in_their_order_and_the_instruction_is_whole() -> None:
     told = [code for code in codes(guide()) if code.startswith("instruction-")]
     assert told == [f"instruction-{key}" for key in catalogue_of(ENGLISH).tables["instruction"]]
     assert set(its.PARTS) <= {*CHECKED}
+    assert f"page-error_{WARMS_UP}" in {*codes(guide())}, "no test can begin before"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
