@@ -253,3 +253,9 @@ def test_an_order_for_another_person_is_asked_about(
     expect(page.locator("#whose")).to_have_text("Jürgen Müßig · 4711 · session 1")
     assert "Müßig".encode() not in device.journal().read_bytes()
     page.click("#abort")
+    expect_result(page)
+    page.click("#next-person")
+    page.fill("#identifier", "P-B")
+    page.click("#start")
+    expect(page.locator("#whose")).to_have_text("P-B · session 2")  # the order is answered
+    page.click("#abort")
