@@ -8,6 +8,7 @@ import pytest
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
+from device.sound_card import local_board
 from firmware_py.board.board_connection import WARM_UP_S
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
@@ -66,7 +67,11 @@ def test_a_test_is_refused_with_the_seconds_that_are_left_and_begins_then(tmp_pa
 
 @pytest.mark.parametrize(
     ("name", "calibration"),
-    [("pico", NO_CALIBRATION), ("card", on_file()), (simulated.BOARD_NAME, on_file())],
+    [
+        ("pico", NO_CALIBRATION),
+        (local_board.BOARD_NAME, on_file()),
+        (simulated.BOARD_NAME, on_file()),
+    ],
 )
 def test_what_has_no_db_hl_and_what_is_a_program_does_not_wait(
     name: str, calibration: CalibrationOnFile, tmp_path: Path
