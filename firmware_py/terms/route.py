@@ -59,6 +59,11 @@ class RouteKind:
     # Above `frequencies_hz`: of its audiogram too where the calibration in force has levels there.
     where_calibrated_hz: tuple[int, ...] = ()
 
+    @property
+    def any_hz(self) -> tuple[int, ...]:
+        """Return all frequencies that its audiogram has with any calibration."""
+        return *self.frequencies_hz, *self.where_calibrated_hz
+
     def highest_db_hl(self, frequency_hz: float) -> float:
         highest_db_hl = self.levels_db_hl[1]
         at = self.highest_db_hl_at
