@@ -26,7 +26,7 @@ class DistortionByFrequency(Check):
         }
 
     def _read(self, words: str) -> float:
-        advice = "measure the levels anew, and answer softer there"
+        advice = "quit, measure all anew (new), and answer softer there; or skip and why"
         return percent_of(words, self.most_percent, advice)
 
 

@@ -85,7 +85,7 @@ class Settings:
                 raise SettingsError(f"pin {name!r} is {number}, allowed are 0 to {PIN_MAX}")
             self.pins[name] = number
         # Two outputs on one pin, and a DAC would have no clock.
-        for name in OPTIONAL_PINS:
+        for name in OPTIONAL_PINS + ("loud",):
             for other, number in self.pins.items():
                 if name in self.pins and name != other and number == self.pins[name]:
                     raise SettingsError(f"pin {name!r} is {number}, and so is {other!r}")

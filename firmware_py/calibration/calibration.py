@@ -112,7 +112,7 @@ class Calibration:
         return f"the calibration has no levels of the {route.words}{why}"
 
     def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
-        if not self.has(route):
+        if not self.covers(route, frequency_hz):
             return -math.inf
         level_max_db_spl = self.level_max_db_spl[route].at(frequency_hz)
         reach_db_hl = level_max_db_spl - self.retspl_db_spl[route.transducer].at(frequency_hz)

@@ -30,8 +30,8 @@ VIBRATOR: Final = "vibrator"
 # IEC 60645-1: the most total harmonic distortion by air, and by bone.
 DISTORTION_MAX_PERCENT: Final = 2.5
 DISTORTION_BY_BONE_MAX_PERCENT: Final = 5.5
-# And by frequency at which level, dB HL, or at the highest of the device: second-hand, of bone as
-# the manual of the AURICAL Aud quotes it (manualslib.de 288565).
+# And by frequency at which level, dB HL, or at the highest of the device: by bone second-hand, as
+# the manual of the AURICAL Aud quotes it (manualslib.de 288565); by air no source was found.
 DISTORTION_DB_HL: Final = {125: 75.0, 250: 75.0, 500: 110.0, 1000: 110.0, 2000: 110.0, 4000: 110.0}
 DISTORTION_BY_BONE_DB_HL: Final = {250: 20.0, 500: 50.0, 1000: 60.0, 2000: 60.0, 4000: 60.0}
 FULL_SCALE_LIMITS_V: Final = (0.001, 10.0)  # of what drives earphones; a B81 takes 6 V

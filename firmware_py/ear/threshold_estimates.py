@@ -175,6 +175,8 @@ class ThresholdEstimates:
         """
         kind = self.levels.route.kind
         alone_hz = kind.where_calibrated_hz if kind.follows_air else self.frequencies_hz
+        if not {*alone_hz} & {*self.frequencies_hz}:
+            return []
         measured = [e for e in self.estimates() if e.mark == Outcome.MEASURED]
         known = [(e, self._alone(e, heard)) for e in measured if e.frequency_hz in alone_hz]
         return [e for e, answer in known if answer is not None and self._moves(e, answer)]

@@ -77,7 +77,7 @@ class ClockCheck:
         if not self.bounded:
             return 0
         least_us = now_us + self._low_us - RATE_TOLERANCE * (now_us - self._bounded_at_us)
-        return max(self._told_us, int(least_us * self.speed), 0)
+        return max(int(least_us * self.speed), 0)
 
     def check_event(self, us: int, now_us: int) -> None:
         """Take in when a new event was; raise BoardError if it is of the future, or was told."""

@@ -116,7 +116,7 @@ class AnswersGiven:
             tone, noise_db = each.presentation, each.noise_db_hl
             if each.route != route or noise_db is None or tone.purpose not in purposes:
                 continue
-            for at_hz in route.kind.frequencies_hz:
+            for at_hz in route.kind.any_hz:
                 if is_at(at_hz, tone.frequency_hz):
                     low, high = found.get(at_hz, (noise_db, noise_db))
                     found[at_hz] = min(low, noise_db), max(high, noise_db)

@@ -1,20 +1,21 @@
-"""How loud the noise in the other ear was: of each route and frequency, as the journal has it."""
+"""How loud the noise in the other ear was, of each threshold of a session, by its journal."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from firmware_py.sessions.session_course import Output
 from firmware_py.terms.results import LEVEL_DB_MAX
-from firmware_py.terms.route import BONE, EARS
+from firmware_py.terms.route import BONE, EARS, FREQUENCIES_HZ
 
 
 def noise_played(told: Iterable[object]) -> list[dict[str, Any]]:
     """Return the lowest and the highest effective level while tones were played, as JSON values.
 
     Noise is there from its action on until it, or the tone with it, is ended. Of noise in the ear
-    of the tone itself, which asks whether it reaches that, nothing is told.
+    of the tone itself, which asks whether it reaches that, nothing is told, nor of frequencies that
+    no audiogram has.
     """
-    spans: dict[tuple[str, str | None, float], list[float]] = {}
+    spans: dict[tuple[str, str, int], list[float]] = {}
     there: tuple[str, float] | None = None
     for each in told:
         match each.action if isinstance(each, Output) else None:
@@ -23,17 +24,17 @@ def noise_played(told: Iterable[object]) -> list[dict[str, Any]]:
             case {"what": "unmask" | "silence"}:
                 there = None
             case {"what": "play", "ear": str(ear), "frequency_hz": int() | float() as hz, **rest}:
-                by = rest.get("transducer")
-                if there and there[0] != ear and ear in EARS and by in (None, BONE):
-                    spans.setdefault((ear, by, hz), []).append(there[1])
+                by, is_told = rest.get("transducer", ""), hz in FREQUENCIES_HZ
+                if there and there[0] != ear and ear in EARS and by in ("", BONE) and is_told:
+                    spans.setdefault((ear, by, int(hz)), []).append(there[1])
     return [
         {
             "ear": ear,
             **({"transducer": by} if by else {}),
-            "frequency_hz": round(hz),
+            "frequency_hz": hz,
             "low_db_hl": min(levels),
             "high_db_hl": max(levels),
         }
-        for (ear, by, hz), levels in sorted(spans.items(), key=str)
+        for (ear, by, hz), levels in sorted(spans.items())
         if all(abs(level) <= LEVEL_DB_MAX for level in levels)
     ]

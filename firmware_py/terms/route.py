@@ -37,7 +37,7 @@ class RouteKind:
     measured: str
     wire_number: int  # of the transducer: `via` of the wire
     frequencies_hz: tuple[int, ...]  # of its audiogram, rising
-    # It is calibrated at these: all it may play lies between the first and the last.
+    # It is calibrated at these at least: all it may play lies between the first and the last.
     calibrated_hz: tuple[int, ...]
     # Clinics ask them only where neighbours are 20 dB apart; their bands count only if measured.
     inter_octave_hz: tuple[int, ...]
@@ -58,6 +58,11 @@ class RouteKind:
     felt_from_db_hl: Mapping[int, float] = field(default_factory=dict)
     # Above `frequencies_hz`: of its audiogram too where the calibration in force has levels there.
     where_calibrated_hz: tuple[int, ...] = ()
+
+    @property
+    def any_hz(self) -> tuple[int, ...]:
+        """Return all frequencies that its audiogram has with any calibration."""
+        return *self.frequencies_hz, *self.where_calibrated_hz
 
     def highest_db_hl(self, frequency_hz: float) -> float:
         highest_db_hl = self.levels_db_hl[1]

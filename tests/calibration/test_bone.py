@@ -79,6 +79,7 @@ def test_it_may_reach_6_khz_and_then_that_is_asked_and_told(tmp_path: Any) -> No
         assert in_force.audiogram_hz(left) == (*BY_BONE.frequencies_hz, *more_hz)
         assert in_force.audiogram_hz(Route("left")) == BY_AIR.frequencies_hz
     assert to_6.highest_db_hl(left, 6000.0) == 112 - 5 - 40
+    assert to_4.highest_db_hl(left, 6000.0) == -math.inf, "no sound where nobody measured"
     for each, played in ((to_4, 0), (to_6, 1)):
         device = Device(tmp_path / str(played), calibration=CalibrationOnFile(each))
         limits, answer = answers_to(device, "CAL:LIM? LEFT-BONE", "TONE LEFT-BONE,6000,30")[:2]

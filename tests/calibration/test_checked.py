@@ -26,6 +26,7 @@ WHY: Final = "no meter"
 MADE_CHECKS: Final[dict[str, dict[str, Any]]] = {
     name: {key: low for key, (low, _) in figures.items()} for name, figures in FIGURES.items()
 }
+DISTORTION_BY_HZ: Final = MADE_CHECKS["distortion-by-frequency"]
 NO_VIBRATOR: Final = {"vibrator": {"not_measured": "none"}}
 
 
@@ -47,8 +48,10 @@ def test_a_file_of_before_does_not_tell() -> None:
     assert in_force(made).headline == "CALIBRATED: 2026-01-02, due 2026-12-31"
 
 
-def test_with_all_of_them_nothing_is_lacking() -> None:
-    made = calibration_from(checked())
+@pytest.mark.parametrize("changes", [{}, {"distortion-by-frequency": None}])
+def test_with_all_of_them_nothing_is_lacking(changes: dict[str, Any]) -> None:
+    """Nor is it in a file of before, which has no distortion by frequency."""
+    made = calibration_from(checked(changes))
     assert made.checks is not None
     assert (made.checks.lacking, made.checks.remarked) == ((), ())
     assert in_force(made).headline == "CALIBRATED: 2026-01-02, due 2026-12-31"
@@ -95,6 +98,10 @@ def test_what_was_not_measured_is_told_wherever_the_calibration_is() -> None:
         (
             {"output-limit": {**MADE_CHECKS["output-limit"], "left_dbfs": 0.5}},
             "[checks.output-limit] left_dbfs is 0.5; allowed are numbers from -160 to 0 dBFS",
+        ),
+        (
+            {"distortion-by-frequency": {**DISTORTION_BY_HZ, "right_4000_percent": 2.6}},
+            "by-frequency] right_4000_percent is 2.6; allowed are numbers from 0 to 2.5 %",
         ),
         (
             {"rise-and-fall": {**MADE_CHECKS["rise-and-fall"], "rise_ms": 19.0}},

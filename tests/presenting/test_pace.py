@@ -215,11 +215,13 @@ def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(con
 LEFT = Route("left")
 
 
-def given_answers(*each: tuple[int, int, float | None]) -> AnswersGiven:
-    """Answers of the left ear at 1 kHz: their numbers, seconds, and the noise beside them."""
-    given, tone = AnswersGiven(), Presentation(Purpose.MEASURE, 1000.0, 40.0)
+def given_answers(
+    *each: tuple[int, int, float | None], route: Route = LEFT, frequency_hz: float = 1000.0
+) -> AnswersGiven:
+    """Answers of an ear: their numbers, seconds, and the noise beside them."""
+    given, tone = AnswersGiven(), Presentation(Purpose.MEASURE, frequency_hz, 40.0)
     given.all += [
-        Answered(LEFT, tone, noise_db_hl, number, True, 1_000_000 * known_s, None, False)
+        Answered(route, tone, noise_db_hl, number, True, 1_000_000 * known_s, None, False)
         for number, known_s, noise_db_hl in each
     ]
     return given
@@ -235,3 +237,6 @@ def test_the_noise_of_a_threshold_is_told_from_the_least_to_the_most() -> None:
 
     assert given.noise_at(LEFT, [Purpose.MEASURE]) == {1000: (60.0, 75.0)}
     assert given.noise_at(LEFT, [Purpose.CONFIRM]) == {}
+    bone = Route("left", "bone")
+    at_6_khz = given_answers((1, 1, 60.0), route=bone, frequency_hz=6000.0)
+    assert at_6_khz.noise_at(bone, [Purpose.MEASURE]) == {6000: (60.0, 60.0)}

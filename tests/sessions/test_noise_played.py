@@ -50,6 +50,9 @@ def test_what_no_session_wrote_is_no_noise() -> None:
     for ended in ({"what": "unmask"}, {"what": "silence"}):
         assert told(noise, ended, tone) == []
     assert told(noise, {**tone, "ear": "left"}) == [], "the ear of the noise itself"
+    assert told(noise, {**tone, "frequency_hz": 1407.0}) == [], "no threshold is told of there"
+    rising = told(noise, *({**tone, "frequency_hz": hz} for hz in (1000.0, 250.0)))
+    assert [each["frequency_hz"] for each in rising] == [250, 1000]
     strange = [
         None, 7, {"what": ["mask"]}, {**tone, "ear": "nose"}, {**tone, "frequency_hz": "1"},
         {**tone, "transducer": "teeth"},

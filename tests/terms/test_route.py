@@ -77,9 +77,10 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     assert [*kind.frequencies_hz] == sorted({*kind.frequencies_hz}) != []
     assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
     assert {*kind.inter_octave_hz} < {*kind.frequencies_hz}
-    all_hz = (*kind.frequencies_hz, *kind.where_calibrated_hz)
+    all_hz = kind.any_hz
     assert [*all_hz] == sorted({*all_hz})
     assert {*kind.wider_at_hz} <= {*all_hz}
+    assert kind is not BY_BONE or {*kind.wider_at_hz} == {*all_hz}, "all bands by bone are wider"
     for ear in EARS:
         coded = {*kind.frequencies_hz} if kind is BY_AIR else set()  # LOINC has others of none
         assert kind.loinc[ear].keys() == coded, f"LOINC codes of the {ear} ear"

@@ -52,7 +52,8 @@ def ask_texts(
         if name not in texts:
             texts[name] = _text(ask, say, arguments, name)
     for name in NUMBERS:
-        if name not in texts and not (name == OF_LEVELS and arguments.no_coupler):
+        due = name not in texts or getattr(arguments, name) is not None
+        if due and not (name == OF_LEVELS and arguments.no_coupler):
             texts[name] = _numbers(ask, say, arguments, name)
 
 

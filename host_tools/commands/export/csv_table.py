@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
-from firmware_py.terms.route import BY_AIR, BY_BONE, ROUTES, Route, RouteKind
+from firmware_py.terms.route import BY_AIR, BY_BONE, ROUTES, Route
 from firmware_py.terms.shown_threshold import Kind
 from firmware_py.terms.words import say
 from host_tools.commands.export.cells import (
@@ -57,7 +57,7 @@ def as_csv(sessions: Sessions, spelling: Spelling = POINTS) -> Iterator[bytes]:
         for each in sessions
     )
     routes = _routes_with(sessions.routes)
-    places = [(str(route), f) for route in routes for f in _columns_hz(route.kind)]
+    places = [(str(route), f) for route in routes for f in route.kind.any_hz]
     columns = [
         *ABOUT,
         "age_years",
@@ -80,11 +80,6 @@ def as_nhanes_csv(sessions: Sessions, spelling: Spelling = POINTS) -> Iterator[b
         *_rest_columns(_routes_with(sessions.routes)),
     ]
     return file_of(columns, rows, spelling)
-
-
-def _columns_hz(kind: RouteKind) -> Sequence[int]:
-    """Return the frequencies that a table has columns of, asked in each of its sessions or not."""
-    return *kind.frequencies_hz, *kind.where_calibrated_hz
 
 
 def _routes_with(tested: Collection[Route]) -> list[Route]:

@@ -87,6 +87,7 @@ def guide() -> blocks.Paper:
                 "check",
                 _page("check_heading"),
                 *(_named([_page(f"part_{part}")], _page(f"fault_{part}")) for part in PARTS),
+                _lines("error_112"),
             ),
             blocks.section(
                 "prepare",

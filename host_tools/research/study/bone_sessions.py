@@ -142,7 +142,7 @@ class _Watch:
 
 
 def _to_6_khz(route: Route) -> tuple[int, ...]:
-    return *route.kind.frequencies_hz, *route.kind.where_calibrated_hz
+    return route.kind.any_hz
 
 
 def run_test(unit: Unit) -> Measured:

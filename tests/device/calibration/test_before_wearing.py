@@ -208,7 +208,7 @@ def test_distortion_is_measured_at_the_levels_that_iec_60645_1_names(
     name: str, most: float, dbfs: tuple[float, ...]
 ) -> None:
     figures, bench = made(name, "; ".join([f"{most + 0.1}", *[f"{most}"] * 2 * len(dbfs)]))
-    assert "measure the levels anew, and answer softer there" in bench.refused[0]
+    assert "quit, measure all anew (new), and answer softer there" in bench.refused[0]
     assert {*figures.values()} == {most}
     assert [tone.level_dbfs for tone in bench.tones[1:]] == [*dbfs, *dbfs]
     assert f"left_{bench.tones[0].frequency_hz}_percent" in figures

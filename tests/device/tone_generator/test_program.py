@@ -373,7 +373,13 @@ def test_the_light_is_steadily_on_with_what_is_loud_and_off_with_what_is_not() -
     assert lit()
     assert bench.ask("unmask") == ("ok", {})
     assert not lit()
-    assert bench.ask("tone", **{**TONE, "id": "r3", "hi": 1}) == ("ok", {})
+    assert bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00") == ("ok", {})
+    assert not lit(), "the noise before was loud"
+    assert bench.ask("unmask") == ("ok", {})
+    assert bench.ask("tone", **{**TONE, "id": "r3"}) == ("ok", {})
+    assert not lit(), "the tone before was loud"
+    bench.run(700)
+    assert bench.ask("tone", **{**TONE, "id": "r4", "hi": 1}) == ("ok", {})
     assert lit()
     bench.board.mute()
     assert not lit()
@@ -607,6 +613,7 @@ def test_settings_are_read(pins: dict[str, int], of_bone: dict[str, int]) -> Non
         ({"pins": []}, r"pins are \[\], wanted is an object"),
         ({"pins": {"led": 25}}, "pin 'led' is not known"),
         ({"pins": {"xsmt": 11}}, "pin 'xsmt' is 11, and so is 'i2s_ws'"),
+        ({"pins": {"loud": 12}}, "pin 'loud' is 12, and so is 'i2s_data'"),
         ({"pins": {"xsmt": 23, "smps": 23}}, "pin 'xsmt' is 23, and so is 'smps'"),
         ({"pins": {"heard": 30}}, "pin 'heard' is 30, allowed are 0 to 29"),
         ({"pins": {"heard": "2"}}, "pin 'heard' is '2', wanted is a whole number"),

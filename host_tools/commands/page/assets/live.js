@@ -120,8 +120,9 @@ export class Live {
     fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
     const isHeld = isHeldBy(about.check);
-    sounds("noise", about.masking);
-    if (isPaused || isBoardLost(about)) {
+    const isSilent = isPaused || isBoardLost(about);
+    sounds("noise", isSilent ? null : about.masking); // it tells what is due, too
+    if (isSilent) {
       this.#silence();
     }
     showFigures(about, result);

@@ -9,19 +9,19 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.terms.settings import LOUD_DB_HL, Settings
 from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator, begin_test
-from tests.host.commands.page.rig import Device
+from tests.host.commands.page.rig import Device, StandIn, by_line
 
 pytestmark = pytest.mark.xdist_group("page")
 WORDS = "Loud: more than 100 dB HL is on"
 UP_TO_120 = Configuration(Settings(level_max_db_hl=120.0, loud_confirmed=True, ears="left"))
 
 
-def confirmed(device: Device, operator: Operator) -> Page:
+def confirmed(device: Device, operator: Operator, end: StandIn | None = None) -> Page:
     """Return the page of a device that may play tones by hand above 100 dB HL."""
     device.start(UP_TO_120)
     device.cable.type(b"SETT loud_confirmed,true\n")
     device.until_told("OK")
-    page = operator.connect(device.stand_in())
+    page = operator.connect(end or device.stand_in())
     page.locator("#view-prepare > details.card summary").click()
     return page
 
@@ -56,13 +56,19 @@ def test_it_is_there_with_a_tone_by_hand_and_with_no_softer_one(
         expect(sign).to_be_hidden()
 
 
-def test_it_goes_with_a_tone_that_is_stopped(device: Device, operator: Operator) -> None:
-    page = confirmed(device, operator)
+@pytest.mark.parametrize("is_pulled", [False, True])
+def test_it_goes_with_a_tone_that_is_stopped_and_with_the_device(
+    device: Device, operator: Operator, is_pulled: bool
+) -> None:
+    page = confirmed(device, operator, end := device.stand_in())
     for level_db_hl in (40.0, 60.0, 80.0, 100.0, 110.0):
         play(page, device, level_db_hl)
     expect(page.locator("#sign")).to_be_visible()
-    page.click("#tone-stop")
-    device.until_told("! manual-tone-over")
+    if is_pulled:
+        end.pull()
+    else:
+        page.click("#tone-stop")
+        device.until_told("! manual-tone-over")
     expect(page.locator("#sign")).to_be_hidden()
 
 
@@ -90,5 +96,28 @@ def test_it_is_there_from_the_announcement_of_a_tone_of_a_test_to_its_answer(
     expect(sign).to_be_hidden()
     page.click("#pause")
     device.until_over()
+    expect(page.locator("#view-result")).to_be_visible()
+    expect(sign).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("told", "loud"),
+    [(rb" masking=\S+", rb" masking=101"), (rb"^! tone ", rb"\g<0>noise_db_hl=101 ")],
+)
+def test_noise_that_is_due_is_not_on_in_a_pause(
+    device: Device, operator: Operator, told: bytes, loud: bytes
+) -> None:
+    device.cable.change = by_line(lambda line: re.sub(told, loud, line))
+    page = operator.join(device)
+    begin_test(page)
+    sign = page.locator("#sign")
+    device.until_told("! tone ")
+    expect(sign).to_be_visible()
+    page.click("#pause")
+    expect(sign).to_be_hidden()
+    page.click("#pause")
+    device.until_told("! tone ")
+    expect(sign).to_be_visible()
+    page.click("#abort")
     expect(page.locator("#view-result")).to_be_visible()
     expect(sign).to_be_hidden()

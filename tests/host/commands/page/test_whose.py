@@ -261,6 +261,10 @@ def test_an_order_for_another_person_is_asked_about(
     page.click("#next-person")
     expect(page.locator("#view-prepare")).to_be_visible()
     assert fields_of_person(page) == NOBODY, "the order has had its test"
+    page.fill("#identifier", "P-B")
+    page.click("#start")
+    expect(page.locator("#whose")).to_have_text("P-B · session 2")  # the order is answered
+    page.click("#abort")
 
 
 def test_an_order_waits_behind_the_result_of_the_person_before(

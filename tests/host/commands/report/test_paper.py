@@ -15,12 +15,13 @@ from matplotlib.textpath import TextPath
 
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationInForce, load_calibration
+from firmware_py.calibration.stated import STANDARD_CONDITIONS
 from firmware_py.terms.calibration_states import CALIBRATED, OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.terms.outcomes import Verdict
 from firmware_py.terms.person import Person
 from firmware_py.terms.reasons import Code, reason
 from firmware_py.terms.route import BY_BONE
-from host_tools.catalogue import LANGUAGES
+from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.main import main
@@ -131,9 +132,16 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     lacking = "not measured: noise floor; goal missed: crosstalk"
     assert say(found["fact-checks"]) == lacking
     before = {name: told for name, told in content.content.items() if name != "checks"}
+    before["calibration"] = {**before["calibration"], "pressure_kpa": 94.5}
     unrecorded = replace(calibrated, calibration=calibration_from(before))
     old = report_of(replace(session, header=replace(header, calibration=unrecorded)))
     assert say(facts(old.paper)["fact-checks"]) == "not recorded"
+    (outside,) = rows_of(old.paper["details"], "conditions-outside")
+    assert say(outside).startswith("22.5 °C, 45 % humidity, 94.5 kPa: outside of IEC 60645-1")
+    ends = [f"{end:g}" for each in STANDARD_CONDITIONS.values() for end in each]
+    for language in LANGUAGES:
+        limits = language_of(language).sentences["conditions-outside"].partition("(")[2]
+        assert re.findall(r"\d+", limits) == ends
     assert rows_of(report.paper["details"], "meter")[0]["serial"] == "2250-1234567"
     assert say(rows_of(report.paper["details"], "uncertainty")[0]) == "±2.4 dB (expanded, k = 2)"
     assert say(rows_of(report.paper["details"], "conditions")[0]) == (

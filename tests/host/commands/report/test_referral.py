@@ -193,7 +193,8 @@ def test_a_mixed_loss_is_compared_by_bone() -> None:
 
 def test_a_vibrator_that_is_heard_through_the_air_hides_no_asymmetry() -> None:
     """At 6 kHz both ears may hear as much of it: there they count by air, as without it."""
-    without = with_bone(70.0, 50.0)
+    left = ear("left", {6000: 60.0, 8000: 60.0})
+    without = session(ear("right", {}), left, by_bone("right", 18.0), by_bone("left", 18.0))
     more = [replace(t, frequency_hz=6000) for t in by_bone("left", 0.0).thresholds[-1:]]
     bones = (replace(e, thresholds=(*e.thresholds, *more)) for e in without.ears[2:])
     assert asymmetries(session(*without.ears[:2], *bones)) == asymmetries(without) != []
