@@ -186,6 +186,20 @@ def test_no_response_any_more_is_at_least_a_shift_and_lost_at_three() -> None:
     assert never.told == Told.OPEN
 
 
+def test_a_baseline_that_heard_all_leaves_a_rule_open_and_says_where() -> None:
+    """Of a threshold of at most -10 dB HL one of 0 dB HL is worse by 10 dB or more."""
+    low = measured(dict.fromkeys(FLAT, 0.0))
+    floor_db_hl = np.where(np.array([*FLAT]) == 4000, -10.0, -np.inf)
+    first = replace(
+        low,
+        told_db_hl={**low.told_db_hl, 4000: -10.0},
+        posterior=replace(low.posterior, floor_db_hl=floor_db_hl),
+    )
+    told = judge(OF_NAME["niosh"], first, [low, low], 1)
+    assert (told.told, told.beyond_hz) == (Told.OPEN, (4000,))
+    assert (told.shift_db, told.bound) == (10.0, Bound.AT_LEAST)
+
+
 def test_what_was_not_measured_leaves_a_rule_open_and_never_decides_it() -> None:
     without = {f: level for f, level in FLAT.items() if f != 3000}
     worse = {**without, 4000: 60.0}
