@@ -354,14 +354,17 @@ class _Writer:
         return [
             {
                 "code": {"text": text},
-                "valueQuantity": self._quantity(reading[name], signs.get(name, "")),
+                "valueQuantity": self._quantity(
+                    reading[name], signs.get(name, ""), "dB" if name.endswith("sd_db") else ""
+                ),
             }
             for name, text in {**names, **whole}.items()
         ]
 
-    def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
+    def _quantity(self, db: float, comparator: str = "", unit: str = "") -> Resource:
+        """Return a level; `unit`: of what is none, as an uncertainty, which has no zero."""
         compared = {"comparator": comparator} if comparator else {}
-        value = {**compared, "value": round(float(level_db_hl), 1), "unit": self._of.unit}
+        value = {**compared, "value": round(float(db), 1), "unit": unit or self._of.unit}
         # Nominal ones are no decibels of any standard, so they have no code.
         return value if self._of.is_nominal else {**value, "system": UCUM, "code": "dB"}
 

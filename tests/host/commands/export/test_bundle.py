@@ -116,6 +116,8 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
         *(f"{end} end of the 95 % band of the whole measurement" for end in ("lower", "upper")),
         "standard uncertainty of the whole measurement",
     ]
+    units = [part["valueQuantity"]["unit"] for part in found["component"][:5]]
+    assert units == [*["dB HL"] * 4, "dB"], "an uncertainty is no level"
     (extension,) = quantity["extension"]
     assert extension["url"].endswith("/iso21090-uncertainty")
     assert extension["valueDecimal"] == pytest.approx(whole.sd_db, abs=0.05)
