@@ -26,8 +26,11 @@ END: Final = b"\r\n"
 ENCODINGS: Final = {"1": "ascii", "2": "cp437", "3": "latin-1"}
 USUAL: Final = "2"
 # With 7 bits German letters stand in these places (DIN 66003).
-SEVEN_BITS: Final = str.maketrans("[\\]{|}~", "ÄÖÜäöüß")
-EIGHT_BITS: Final = {code: chr(sign) for sign, code in SEVEN_BITS.items()}
+SEVEN_BITS: Final = str.maketrans("@[\\]{|}~", "§ÄÖÜäöüß")
+# Who writes them has no other use for these places.
+EIGHT_BITS: Final = dict.fromkeys(SEVEN_BITS, "?") | {
+    code: chr(sign) for sign, code in SEVEN_BITS.items()
+}
 SEXES: Final = {"1": "M", "2": "F"}
 # The name of a test, and what it is of: the letters of German audiograms, the ear, the frequency.
 CONDUCTIONS: Final = {AIR: "LL", BONE: "KL"}
