@@ -30,6 +30,7 @@ from device.audiogram_tables.gdt import (
 from firmware_py.console.wording import verdict_words
 from firmware_py.platform.clock import was_clock_set
 from firmware_py.platform.named_file import content_of
+from firmware_py.sessions.identity import Identity, Meeting, birth_year, differences
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import FEMALE, MALE, Person, Sex
 from firmware_py.terms.printable import show
@@ -74,7 +75,7 @@ class Order:
     path: Path
     record: GdtRecord
     person: Person
-    birth_year: int | None
+    born: date | None
 
     @classmethod
     def read(cls, path: Path, today: date) -> Self:
@@ -94,23 +95,40 @@ class Order:
         parts = (self.record.one(number).strip() for number in ("3102", "3101"))
         return {
             "identifier": self.person.identifier,
-            "birth_year": self.birth_year or "",
+            "birth_year": self.born.year if self.born else "",
             "sex": self.person.sex or "",
             "name": " ".join(filter(None, parts)),
         }
 
     def check_is_of(self, session: DocumentSession) -> None:
         """Refuse to answer with the test of somebody else, or of nobody knows whom."""
-        whose = session.record["person"]["identifier"]
-        if whose != self.person.identifier:
-            told = "has no identifier" if whose is None else f"is of {show(whose)}"
+        whose = _whose(session)
+        asked = self.person.identifier
+        told = "has no identifier" if whose.identifier is None else ""
+        if whose.identifier not in (None, asked):
+            told = f"is of {show(whose.identifier)}"
+        born_year = birth_year(0.0, self.born.isoformat()) if self.born else None
+        ordered = Identity(asked, self.person.sex, born_year)
+        if told := told or _contradiction(ordered, whose):
             raise HostError(
-                f"{self.path}: asks for patient {show(self.person.identifier)}, and session "
+                f"{self.path}: asks for patient {show(asked)}, and session "
                 f"{session.record['session']} {told}; allowed is a session of the same person"
             )
 
 
-def _person_of(record: GdtRecord, today: date) -> tuple[Person, int | None]:
+def _whose(session: DocumentSession) -> Identity:
+    person, started = session.record["person"], session.record["started"]
+    age_years = person["age_years"] if was_clock_set(started) else None
+    return Identity(person["identifier"], person["sex"], birth_year(age_years, started))
+
+
+def _contradiction(one: Identity, other: Identity) -> str:
+    """Say why two of one identifier cannot be one person; "": they can."""
+    found = differences(Meeting.VISITS, one, other)
+    return f"cannot be theirs: {'; '.join(each.words for each in found)}" if found else ""
+
+
+def _person_of(record: GdtRecord, today: date) -> tuple[Person, date | None]:
     kind = record.one(RECORD)
     if kind != ORDER:
         raise GdtError(f"{RECORD} is {show(kind)}; allowed is {ORDER}, a new examination")
@@ -121,7 +139,7 @@ def _person_of(record: GdtRecord, today: date) -> tuple[Person, int | None]:
         raise GdtError(f"3110 is {show(sex)}; allowed are 1 (male), 2 (female), and none")
     born = _day(birth, today) if birth else None
     person = Person.enter(_age_years(born, today), PERSONS_SEXES.get(sex), number)
-    return person, None if born is None else born.year
+    return person, born
 
 
 def _age_years(born: date | None, today: date) -> float | None:
@@ -144,25 +162,41 @@ def _day(text: str, today: date) -> date:
 def as_gdt(sessions: Iterable[DocumentSession], order: Order | None = None) -> Iterator[bytes]:
     """Yield the records of one person; `HostError`, before anything, if they are of several."""
     found: list[bytes] = []
-    people: dict[str | None, int] = {}
+    first: DocumentSession | None = None
     for session in sessions:
         if order is not None:
             order.check_is_of(session)
-        people.setdefault(session.record["person"]["identifier"], session.record["session"])
-        if len(people) > 1:
-            told = ", ".join(f"{show(name)} (session {n})" for name, n in people.items())
-            raise HostError(f"the sessions are of several people: {told}; GDT has one in a file")
+        _check_is_of_one(first or session, session)
+        first = first or session
         fields = [*_head(session, order), *_body(session)]
         encoding = LATIN_1 if order is None else order.record.encoding
         found.append(GdtRecord(tuple(fields), encoding).to_bytes())
     yield from found
 
 
+def _check_is_of_one(first: DocumentSession, session: DocumentSession) -> None:
+    """Refuse another person than the first; without an identifier anybody may be another."""
+    if session is first:
+        return
+    one, other = _whose(first), _whose(session)
+    told = _contradiction(one, other)
+    if one.identifier != other.identifier or one.identifier is None or told:
+        both = ", ".join(
+            f"{'nobody named' if whose.identifier is None else show(whose.identifier)} "
+            f"(session {each.record['session']})"
+            for whose, each in ((one, first), (other, session))
+        )
+        why = f", which {told}" if told and one.identifier == other.identifier else ""
+        raise HostError(
+            f"the sessions may be of several people: {both}{why}; GDT has one in a file"
+        )
+
+
 def _head(session: DocumentSession, order: Order | None) -> Iterator[Field]:
     record = session.record
     yield RECORD, RESULT
-    if order is not None:
-        yield "8315", order.record.one("8316") or US
+    if order is not None and order.record.one("8316"):
+        yield "8315", order.record.one("8316")
     yield "8316", (order.record.one("8315") if order else "") or US
     yield ENCODING_FIELD, LATIN_1 if order is None else order.record.encoding
     yield "9218", VERSION

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pytest
 
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.gdt import records_of
+from device.audiogram_tables.gdt import GdtRecord, records_of
 from device.audiogram_tables.table import Table
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.person import Person
+from firmware_py.terms.person import Person, Sex
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.gdt import Order, as_gdt
 from host_tools.errors import HostError
@@ -65,9 +65,12 @@ def order_of(tmp_path: Path, content: bytes) -> Order:
     return Order.read(path, TODAY)
 
 
-def of(identifier: str | None, examination: Examination | None = None) -> Examination:
+def of(
+    identifier: str | None, examination: Examination | None = None, sex: Sex = "M",
+    age_years: float = 75.0,
+) -> Examination:  # fmt: skip
     examination = examination or read_examination(BOTH)
-    header = replace(examination.header, person=Person(75.0, "M", identifier))
+    header = replace(examination.header, person=Person(age_years, sex, identifier))
     return replace(examination, header=header)
 
 
@@ -106,17 +109,37 @@ def test_an_order_is_answered_in_its_own_characters(
 
 def test_an_answer_is_of_the_person_of_the_order(tmp_path: Path) -> None:
     order = order_of(tmp_path, file_of(ORDERED))
-    for whose, words in (("P-17", "is of 'P-17'"), (None, "has no identifier")):
+    for whose, words in (
+        (of("P-17"), "is of 'P-17'"),
+        (of(None), "has no identifier"),
+        (of("4711", sex="F"), "cannot be theirs: sex 'M', not 'F'"),
+        (of("4711", age_years=60.0), "cannot be theirs: year of birth 1951, not"),
+    ):
         with pytest.raises(HostError, match=f"asks for patient '4711', and session 1 {words}"):
-            write(lambda sessions: as_gdt(sessions, order), [of(whose)])
+            write(lambda sessions: as_gdt(sessions, order), [whose])
 
 
 def test_a_file_has_one_person(tmp_path: Path) -> None:
     content = write(as_gdt, [of("4711"), of("4711")])
     assert [record["patient"] for record in records_of_gdt(content)] == ["4711", "4711"]
-    for other in ("4712", None):
+    for other in (of("4712"), of(None), of("4711", sex="F")):
         with pytest.raises(HostError, match=r"several people: '4711' \(session 1\)"):
-            write(as_gdt, [of("4711"), of(other)])
+            write(as_gdt, [of("4711"), other])
+    with pytest.raises(HostError, match=r"nobody named \(session 1\), nobody named"):
+        write(as_gdt, [of(None), of(None)])
+
+
+def test_an_answer_has_no_receiver_that_the_order_did_not_name(tmp_path: Path) -> None:
+    order = order_of(tmp_path, file_of(changed(f8316=None)))
+    (record,) = records_of_gdt(write(lambda sessions: as_gdt(sessions, order), [of("4711")]))
+    assert "receiver" not in record
+    assert record["sender"] == "AUDIO_1"
+
+
+def test_seven_bits_have_no_brackets() -> None:
+    written = GdtRecord((("8000", "6310"), ("9206", "1"), ("6228", "[Ä] @§")), "1").to_bytes()
+    (record,) = records_of(written)
+    assert record.one("6228") == "?Ä? ?§"
 
 
 @pytest.mark.parametrize("identifier", [None, "患者7", "12345678901"])
