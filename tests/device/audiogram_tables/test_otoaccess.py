@@ -133,6 +133,13 @@ def test_a_file_of_two_people_has_two() -> None:
     assert told(ear.by_air) == {500.0: 60.0}
 
 
+def test_of_two_people_beside_one_another_nobody_knows_whose_a_session_is() -> None:
+    session = curve("THR", "ACR", (500, 10))
+    both = "".join(f"<Patient><Id>{name}</Id></Patient>{session}" for name in ("P-1", "P-2"))
+    with pytest.raises(AudiogramError, match="'P-1' and 'P-2' stand beside one another"):
+        read(f"<LocalSession>{both}</LocalSession>")
+
+
 def noah(status: str = "") -> str:
     points = "".join(
         f"<TTonePoint Freq1='{hz}' Intensity1='{tenths}' {status}/>"
