@@ -21,7 +21,7 @@ from device.image.targets import TARGETS, Target, target_of_this_machine
 from device.image.wheel_hook import LIBRARY_VARIABLE
 from firmware_py.platform.program import run_program
 
-WHEEL_BYTES_MAX: Final = 1_600_000
+WHEEL_BYTES_MAX: Final = 1_800_000
 BUILD: Final = (
     "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
 )
