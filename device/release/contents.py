@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py import __version__
-from firmware_py.platform.version import CHANGED, NO_RELEASE, ROOT
+from firmware_py.platform.version import NO_RELEASE, ROOT
 
 SUMS: Final = "SHA256SUMS"
 # One line, and all below it up to the next of its kind.
@@ -48,8 +48,7 @@ def release_of(root: Path = ROOT, version: str = __version__) -> Release:
     ):
         if told != expected:
             raise ReleaseError(f"{place} is {told!r}; the release is {expected!r}")
-    described = _git(root, "describe", "--always", "--exclude=*", f"--dirty={CHANGED}")
-    if described.endswith(CHANGED):
+    if _git(root, "status", "--porcelain"):  # what Git does not know would be packed, too
         raise ReleaseError("the checkout is not as committed: commit or stash what git status says")
     tag, here = f"v{version}", _git(root, "rev-parse", "HEAD")
     if _git(root, "tag", "--list", tag) and _git(root, "rev-parse", f"{tag}^{{commit}}") != here:
