@@ -77,9 +77,14 @@ def write_sums(place: Path) -> None:
 
 
 def pack(directory: Path, name: str, archive: Path, epoch: int) -> None:
-    """Pack a directory below a name; the same content and time give the same bytes."""
+    """Pack a directory below a name; the same content and time give the same bytes.
 
-    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    What begins with a dot stays here: Sphinx keeps its pickles there, with paths of this machine.
+    """
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        if Path(info.name).name.startswith("."):
+            return None
         info.uid = info.gid = 0
         info.uname = info.gname = ""
         info.mtime = epoch

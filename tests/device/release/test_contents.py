@@ -104,7 +104,7 @@ def test_the_same_content_is_packed_to_the_same_bytes(tmp_path: Path) -> None:
     archives = []
     for order in ("ab", "ba"):
         site = tmp_path / order
-        site.mkdir()
+        (site / ".doctrees").mkdir(parents=True)
         for name in order:
             (site / name).write_text(name)
         archives.append(tmp_path / f"{order}.tar.xz")
