@@ -124,10 +124,9 @@ class Known:
     least_db_hl: Array
     most_db_hl: Array
     level_error_db: Array  # (n, 1): of all levels alike, which no shift has
-    heard: Flags  # (m,): there was a response
-    silent: Flags  # (m,): there was none, up to the limit
+    silent: Flags  # (m,): there was no response, up to the limit
     beyond: Flags  # (m,): it lies beyond a limit, this or the floor
-    measured: Flags  # (m,): it is one of both
+    measured: Flags  # (m,): something is known of it
 
     @classmethod
     def at(
@@ -147,14 +146,14 @@ class Known:
                 least[:, j] = db_hl[f]
             if not level.open_above:
                 most[:, j] = db_hl[f]
-        return cls(least, most, level_error_db, measured & ~silent, silent, beyond, measured)
+        return cls(least, most, level_error_db, silent, beyond, measured)
 
     @classmethod
     def nothing(cls, like: Self) -> Self:
         """Return what is known of a test that there was not."""
         least, most = (np.full_like(like.least_db_hl, end) for end in (-np.inf, np.inf))
         none = np.zeros_like(like.measured)
-        return cls(least, most, like.level_error_db, none, none, none, none)
+        return cls(least, most, like.level_error_db, none, none, none)
 
 
 @dataclass(frozen=True)
@@ -269,10 +268,10 @@ def _shift_db(known: list[Known], age_db_: Array | None, most: bool) -> Array:
 
 
 def _met(rule: Rule, known: list[Known], age_db_: Array | None, most: bool) -> Flags:
-    first, last = known[:2]
+    last = known[1]
     shift_db = _shift_db(known, age_db_, most)
-    gone = [each.silent | ~each.measured if most else each.silent for each in known[1:]]
-    lost = np.all(gone, axis=0) & first.heard & (shift_db >= 0.0)
+    # Of what had no response before, the least shift is no number, and the most is any.
+    lost = np.all([each.silent for each in known[1:]], axis=0) & (shift_db >= 0.0)
     level_db_hl = (last.most_db_hl if most else last.least_db_hl) + last.level_error_db
     return rule.is_met(shift_db, level_db_hl, lost)
 

@@ -67,6 +67,7 @@ def found(
     ("name", "shifts_db", "met"),
     [
         ("osha-sts", {2000: 5.0, 3000: 10.0, 4000: 15.0}, True),
+        ("osha-sts", {2000: 5.9, 3000: 5.3, 4000: 18.8}, True),
         ("osha-sts", {2000: 5.0, 3000: 10.0, 4000: 14.0}, False),
         ("osha-sts", {1000: 40.0, 6000: 40.0, 8000: 40.0}, False),
         ("osha-sts", {2000: -10.0, 3000: -10.0, 4000: -10.0}, False),
@@ -77,6 +78,7 @@ def found(
         ("asha", {8000: 20.0}, True),
         ("asha", {6000: 10.0, 8000: 10.0}, True),
         ("asha", {4000: 10.0, 8000: 10.0}, False),
+        ("asha", {6000: 9.9, 8000: 10.0}, False),
         ("asha", {8000: 19.0}, False),
     ],
 )
@@ -133,7 +135,7 @@ def test_the_tables_of_appendix_f_are_whole() -> None:
 # How probable it is
 
 
-@pytest.mark.parametrize("shift_db", [4.0, 10.0, 14.0])
+@pytest.mark.parametrize("shift_db", [4.0, 8.0, 10.0, 14.0])
 def test_the_probability_of_a_mean_is_that_of_a_gaussian(shift_db: float) -> None:
     told = found("osha-sts", dict.fromkeys((2000, 3000, 4000), shift_db))
     sd_db = np.sqrt(2.0 * (SD_DB**2 + REPETITION.at(3000) ** 2) / 3.0)
@@ -174,6 +176,7 @@ def test_no_response_any_more_is_at_least_a_shift_and_lost_at_three() -> None:
     first, last = measured(high), measured(gone, limit_db_hl=100.0)
     told = judge(OF_NAME["asha"], first, [last, last], 1)
     assert (told.told, told.shift_db, told.bound) == (Told.MET, 5.0, Bound.AT_LEAST)
+    assert told.beyond_hz == (), "they leave nothing open"
     two = {**gone, 3000: 95.0}
     told = judge(OF_NAME["asha"], first, [measured(two, limit_db_hl=100.0)] * 2, 1)
     assert (told.told, told.beyond_hz) == (Told.OPEN, (4000, 6000)), "5 dB or more is not 10"
@@ -198,6 +201,16 @@ def test_a_baseline_that_heard_all_leaves_a_rule_open_and_says_where() -> None:
     told = judge(OF_NAME["niosh"], first, [low, low], 1)
     assert (told.told, told.beyond_hz) == (Told.OPEN, (4000,))
     assert (told.shift_db, told.bound) == (10.0, Bound.AT_LEAST)
+
+
+def test_no_response_is_the_limit_whatever_is_drawn() -> None:
+    """A clinical threshold lies above a 50 % point, and a limit is one of tones."""
+    first = measured({**FLAT, 4000: 85.5})
+    gone = replace(measured({**FLAT, 4000: 130.0}, limit_db_hl=100.0), offset_db=2.8)
+    told = judge(OF_NAME["niosh"], first, [gone, gone], 1)
+    assert (told.told, told.beyond_hz) == (Told.OPEN, (4000,))
+    below = float(stats.norm(85.5, np.hypot(SD_DB, REPETITION.at(4000))).cdf(85.0))
+    assert told.least <= below
 
 
 def test_what_was_not_measured_leaves_a_rule_open_and_never_decides_it() -> None:
