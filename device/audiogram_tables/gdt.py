@@ -19,7 +19,6 @@ RECORD: Final = "8000"
 RESULT: Final = "6310"
 ORDER: Final = "6302"
 LENGTH: Final = "8100"
-LINE_BYTES_MAX: Final = 999
 FILE_BYTES_MAX: Final = 1 << 20
 END: Final = b"\r\n"
 # The content of 9206; where a record has none, it is code page 437.
@@ -74,7 +73,6 @@ class GdtRecord:
 def _line(number: str, text: str, encoding: str) -> bytes:
     told = text.translate(EIGHT_BITS) if encoding == "1" else text
     content = told.encode(ENCODINGS[encoding], "replace")
-    content = content[: LINE_BYTES_MAX - len(number) - len(END) - 3]
     return b"%03d%s%s%s" % (len(content) + 9, number.encode(), content, END)
 
 

@@ -75,6 +75,14 @@ def test_the_suite_has_air_bone_masking_and_no_response() -> None:
     ]
 
 
+def test_the_suite_has_levels_of_discomfort_and_points_that_were_not_tried() -> None:
+    kind = "<MeasurementType>UCL</MeasurementType>"
+    points = point(500, 100), point(1000, 90, "None")
+    curves = tone("Left", "AC", kind, *points), tone("Left", "AC", point(500, 20))
+    (ear,) = ears_of(suite(a_test(*curves)))
+    assert (told(ear.by_air), told(ear.discomfort)) == ({500.0: 20.0}, {500.0: 100.0})
+
+
 def test_tests_of_a_session_are_one_unless_something_comes_twice() -> None:
     air, bone, again = (
         a_test(tone("Right", how, point(1000, level)))

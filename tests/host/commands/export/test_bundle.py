@@ -148,11 +148,14 @@ def test_a_masked_threshold_has_the_levels_of_the_noise() -> None:
 
 
 def test_the_side_stands_where_no_code_tells_it() -> None:
+    codes = {"Right ear structure": "25577004", "Left ear structure": "89644007"}
     for resource in resources_of(session_with_bone())[1:]:
         name = resource["code"]["text"]
         site = resource.get("bodySite", {}).get("text", "")
         by_name = next((side for side in ("right", "left") if f" - {side} by bone" in name), "")
         assert site == (f"{by_name.capitalize()} ear structure" if by_name else "")
+        if site:
+            assert resource["bodySite"]["coding"][0]["code"] == codes[site]
 
 
 def test_a_threshold_says_what_was_done_against_the_other_ear() -> None:

@@ -14,6 +14,7 @@ import pytest
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.gdt import GdtRecord, records_of
 from device.audiogram_tables.table import Table
+from firmware_py.sessions.broken_off import Course
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import Person, Sex
 from host_tools.commands.export.examination import Examination, read_examination
@@ -30,7 +31,9 @@ from tests.host.commands.export.sessions import (
     write,
 )
 from tests.host.journals import BOTH
+from tests.host.judged import DIFFERENT, judge
 
+UNSET: Final = "1970-01-01T00:00:30+00:00"  # as a device without a clock counts
 TODAY: Final = date(2026, 11, 30)
 ORDERED: Final = (
     ("8000", "6302"), ("8100", ""), ("8315", "AUDIO_1"), ("8316", "PRAXIS"), ("9206", "3"),
@@ -129,6 +132,41 @@ def test_a_file_has_one_person(tmp_path: Path) -> None:
         write(as_gdt, [of(None), of(None)])
 
 
+def test_an_answer_brings_back_what_the_order_had_of_the_patient(tmp_path: Path) -> None:
+    had = [(number, f"x{number}") for number in ("3100", "3104", "3105", "3106", "3107", "8310")]
+    order = order_of(tmp_path, file_of([*ORDERED, *had, ("4109", "other")]))
+    (record,) = records_of(write(lambda sessions: as_gdt(sessions, order), [of("4711")]))
+    assert {field for field in record.fields if field[1].startswith("x")} == {*had}
+    assert not record.all("4109")
+
+
+def test_of_a_clock_that_was_never_set_there_is_no_day(tmp_path: Path) -> None:
+    """And nobody's birth follows from it."""
+    examination = of("4711", age_years=60.0)
+    header = replace(examination.header, started=UNSET)
+    never = replace(examination, header=header, course=Course(UNSET, UNSET))
+    order = order_of(tmp_path, file_of(ORDERED))
+    (record,) = records_of_gdt(write(lambda sessions: as_gdt(sessions, order), [never]))
+    assert "day" not in record
+    assert "time" not in record
+
+
+@pytest.mark.parametrize(("born", "age_years"), [("30111950", 76.0), ("01121950", 75.0)])
+def test_somebody_is_a_year_older_from_the_birthday_on(
+    tmp_path: Path, born: str, age_years: float
+) -> None:
+    order = order_of(tmp_path, file_of(changed(f3103=born)) + b"\x1a")  # as DOS ended files
+    assert order.person.age_years == age_years
+
+
+def test_a_doubtful_ear_is_doubtful_when_it_is_read() -> None:
+    examination = read_examination(BOTH)
+    judged = replace(examination, result=judge(examination.result, DIFFERENT))
+    (ear,) = Table.read("a.gdt", write(as_gdt, [judged])).all_ears()
+    assert ear.remarks == ("its test is not valid: doubtful",)
+    assert ear.convention == "50 %"
+
+
 def test_an_answer_has_no_receiver_that_the_order_did_not_name(tmp_path: Path) -> None:
     order = order_of(tmp_path, file_of(changed(f8316=None)))
     (record,) = records_of_gdt(write(lambda sessions: as_gdt(sessions, order), [of("4711")]))
@@ -148,6 +186,7 @@ def test_what_cannot_be_a_patients_number_is_none(identifier: str | None) -> Non
     assert "patient" not in record
     assert record["comment"][0].startswith("no patient number")
     assert record["sex"] == "1"
+    assert told_of(of("1234567890"))["patient"] == "1234567890"
 
 
 def test_a_record_says_what_was_measured_and_in_words_what_was_not() -> None:
@@ -189,6 +228,7 @@ def test_bone_has_its_gaps_in_notes() -> None:
     assert "air-bone gap 30 dB (95 % band" in notes["KL-R-1000"]
     assert "masking: masked" in notes["KL-R-1000"]
     assert "gap" not in notes["LL-R-1000"]
+    assert any("conductive" in line for line in record["text"])
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from firmware_py.findings.rows import Row
-from firmware_py.findings.whole_band import REPETITION
+from firmware_py.findings.whole_band import REPETITION, Part
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person as Told_as
+from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
-from host_tools.commands.sessions.by_rule import NOT_VALID, NOTHING_AFTER, ByRule, by_rules
+from host_tools.commands.sessions import by_rule
+from host_tools.commands.sessions.by_rule import (
+    NOT_ORDERED,
+    NOT_VALID,
+    NOTHING_AFTER,
+    ByRule,
+    by_rules,
+)
 from host_tools.commands.sessions.change import EarPosterior
 from host_tools.commands.sessions.people import Person
 from host_tools.commands.sessions.people_page import people_page
@@ -24,6 +33,7 @@ from host_tools.commands.sessions.shift_rules import (
     RULES,
     Finding,
     Measured,
+    Rule,
     Told,
     age_db,
     judge,
@@ -35,6 +45,7 @@ pytestmark = [pytest.mark.xdist_group("people"), pytest.mark.usefixtures("cache"
 
 OF_NAME = {rule.name: rule for rule in RULES}
 SD_DB = 2.0
+UNSET = "1970-01-01T00:00:30+00:00"
 FLAT = dict.fromkeys((500, 1000, 2000, 3000, 4000, 6000, 8000), 20.0)
 
 
@@ -99,6 +110,8 @@ def test_what_is_wanted_twice_counts_where_both_tests_show_it(name: str) -> None
     alone = found(name, once)
     assert (alone.told, alone.unrepeated, alone.least) == (Told.OPEN, True, 0.0)
     assert alone.most > 0.5
+    shift_db = dict.fromkeys((2000, 3000, 4000), 25.0)
+    assert found("osha-sts", shift_db, {}).told == Told.MET, "nobody wants that twice"
     assert found(name, {}).told == Told.NOT_MET, "a repeat cannot change that"
 
 
@@ -141,7 +154,7 @@ def test_the_probability_of_a_mean_is_that_of_a_gaussian(shift_db: float) -> Non
     sd_db = np.sqrt(2.0 * (SD_DB**2 + REPETITION.at(3000) ** 2) / 3.0)
     expected = float(stats.norm(shift_db, sd_db).sf(10.0))
     assert (told.least, told.most) == pytest.approx((expected, expected), abs=0.01)
-    assert told.sure == (shift_db in (4.0, 14.0) and (expected > 0.95 or expected < 0.05))
+    assert told.sure == (expected > 0.95 or expected < 0.05)
 
 
 @pytest.mark.parametrize("level_sd_db", [0.0, 3.0])
@@ -294,6 +307,9 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
         assert row["code"] == "rules-refused"
         assert row["differs"]["field"] in ("transducer", "board-kind")
         assert number(of_left(changed)) == [2, 4, 3], "the first that may be"
+    timeless = replace(first, entry=replace(first.entry, started=UNSET, device="box-9"))
+    changed = replace(person, visits=(timeless, *others))
+    assert of_left(changed, "1").why_not == NOT_ORDERED
     unsure = replace(first, posteriors={})
     assert of_left(replace(person, visits=(unsure, *others)), "1").why_not == NOT_VALID
     untested = replace(unsure, ears={})
@@ -301,6 +317,54 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
     # One that was left out, since it does not replay, is named elsewhere.
     absent = replace(person, visits=tuple(others), baselines=("session-000001.journal",))
     assert [*by_rules(absent)] == []
+
+
+def test_a_repeat_is_one_that_may_be_compared(workers: Path) -> None:
+    person = people_in(workers)["W-1"]
+    first, second, third, last = person.visits
+    for other in (
+        replace(third, identity=replace(third.identity, transducer="HDA 300")),
+        replace(third, entry=replace(third.entry, started=UNSET)),
+    ):
+        said = of_left(replace(person, visits=(first, second, other, last)))
+        assert number(said) == [1, 4, 2]
+
+
+def test_what_a_posterior_lacks_counts_for_nothing(workers: Path) -> None:
+    """As a threshold that the other ear may have heard."""
+    visit = people_in(workers)["W-1"].visits[0]
+    posterior = visit.posteriors["left"].at((1000, 2000))
+    told = Measured.of(visit.ears["left"], posterior, np.zeros(2), 0.0).told_db_hl
+    assert tuple(told) == (1000, 2000)
+
+
+def test_clinical_thresholds_are_judged_with_the_doubt_of_their_calibrations(
+    workers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[Measured] = []
+
+    def keep(rule: Rule, first: Measured, tests: list[Measured], *more: Any) -> Finding:
+        judged[:] = [first, *tests]
+        return judge(rule, first, tests, *more)
+
+    monkeypatch.setattr(by_rule, "judge", keep)
+    visits = people_in(workers)["W-1"].visits
+    of_left(people_in(workers)["W-1"])
+    first, last, _ = judged
+    repetition_db = np.array([REPETITION.at(f) for f in first.posterior.frequencies_hz])
+    parts = [visit.uncertainty.beside(Route("left"), 3000) for visit in (visits[0], visits[-1])]
+    apart_db2 = sum(each[Part.CALIBRATION] ** 2 for each in parts)
+    assert first.moved_db == pytest.approx(repetition_db)
+    f = last.posterior.frequencies_hz.index(3000)
+    assert last.moved_db[f] == pytest.approx(np.hypot(repetition_db[f], np.sqrt(apart_db2)))
+    assert last.level_sd_db == pytest.approx(
+        np.hypot(parts[1][Part.CALIBRATION], parts[1].get(Part.TYPE, 0.0))
+    )
+    ear = visits[0].ears["left"]
+    threshold = next(t for t in ear.thresholds if t.frequency_hz == 3000)
+    assert threshold.threshold_db_hl is not None
+    clinical_db_hl = threshold.threshold_db_hl + ear.clinical_offset_db
+    assert first.told_db_hl[3000] == pytest.approx(clinical_db_hl)
 
 
 def test_another_device_is_said(workers: Path) -> None:
