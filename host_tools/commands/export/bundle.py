@@ -31,6 +31,7 @@ from host_tools.commands.export.document_session import (
     known_db_hl,
     marks_of,
     measured_db_hl,
+    open_ends,
     whole_as_one,
 )
 from host_tools.commands.export.fhir_parts import (
@@ -338,17 +339,13 @@ class _Writer:
     def _components(self, found: JsonObject, names: Mapping[str, str]) -> list[Resource]:
         """Return the numbers of these names, and the whole's; the limits of the test say so."""
         reading = found["reading"]
-        floor_db_hl, ceiling_db_hl = found["floor_db_hl"], found["ceiling_db_hl"]
-        is_open = {
-            "low_db_hl": reading["low_open"],
-            "high_db_hl": reading["high_open"],
-            "whole_low_db_hl": reading["low_open"] or reading.get("whole_low_db_hl") == floor_db_hl,
-            "whole_high_db_hl": reading["high_open"]
-            or reading.get("whole_high_db_hl") == ceiling_db_hl,
-        }
         signs = {
             "level_db_hl": COMPARATORS[reading["sign"]],
-            **{end: "<=" if "low" in end else ">=" for end, known in is_open.items() if known},
+            **{
+                end: "<=" if "low" in end else ">="
+                for end, known in open_ends(found).items()
+                if known
+            },
         }
         whole = {n: text for n, text in WHOLE.items() if reading.get(n) is not None}
         return [

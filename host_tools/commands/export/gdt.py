@@ -46,6 +46,7 @@ from host_tools.commands.export.document_session import (
     JsonObject,
     marks_of,
     measured_db_hl,
+    open_ends,
 )
 from host_tools.commands.export.gaps import gap_note, loss_notes
 from host_tools.errors import HostError
@@ -257,7 +258,7 @@ def _unasked(session: DocumentSession, ear: DocumentEar) -> Iterator[str]:
         if reading["kind"] == Kind.INFERRED:
             yield (
                 f"{found['frequency_hz']} Hz {ear.route}: inferred, not measured, "
-                f"{_level(reading['level_db_hl'])} {session.unit} ({_band(reading)})"
+                f"{_level(reading['level_db_hl'])} {session.unit} ({_band(found)})"
             )
 
 
@@ -288,7 +289,7 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
     if reading["kind"] in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
         yield say(ear.why)
     if reading["low_db_hl"] is not None:
-        yield f"95 % {_band(reading)} {session.unit}"
+        yield f"95 % {_band(found)} {session.unit}"
     for again in ear.confirmed:
         if again["frequency_hz"] == found["frequency_hz"]:
             level = again["threshold_db_hl"]
@@ -299,12 +300,18 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
         yield gap_note(gap)
 
 
-def _band(reading: JsonObject) -> str:
-    """Return such as "28.0 to >=41.0, whole 25.1 to 43.9"."""
-    low, high = "<=" * reading["low_open"], ">=" * reading["high_open"]
-    told = f"{low}{_level(reading['low_db_hl'])} to {high}{_level(reading['high_db_hl'])}"
-    whole = [_level(reading.get(f"whole_{end}_db_hl")) for end in ("low", "high")]
-    return f"{told}, whole {' to '.join(whole)}" if any(whole) else told
+def _band(found: JsonObject) -> str:
+    """Return such as "28.0 to >=41.0, whole 25.1 to >=43.9"."""
+    reading, is_open = found["reading"], open_ends(found)
+
+    def told(low: str, high: str) -> str:
+        signs = "<=" * is_open[low], ">=" * is_open[high]
+        return f"{signs[0]}{_level(reading[low])} to {signs[1]}{_level(reading[high])}"
+
+    answers = told("low_db_hl", "high_db_hl")
+    if reading.get("whole_low_db_hl") is None:
+        return answers
+    return f"{answers}, whole {told('whole_low_db_hl', 'whole_high_db_hl')}"
 
 
 def _texts(text: str, field: str) -> Iterator[Field]:

@@ -123,6 +123,18 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
     assert extension["valueDecimal"] == pytest.approx(whole.sd_db, abs=0.05)
 
 
+def test_the_end_of_the_whole_band_says_that_it_goes_on_beyond_the_limit() -> None:
+    found = observation(
+        resources_of(read_examination(MASKED)), "Hearing threshold Ear - left --3000 Hz"
+    )
+    signs = {
+        part["code"]["text"].partition(" 95 % band of the ")[2] or "sd": comparator
+        for part in found["component"]
+        if (comparator := part.get("valueQuantity", {}).get("comparator"))
+    }
+    assert signs == {"whole measurement": ">="}
+
+
 def test_an_observation_says_that_it_is_audiology_and_how_it_was_made() -> None:
     resources = [r for r in resources_of(session_with_bone()) if r["resourceType"] != "Device"]
     kinds = {tuple(c["coding"][0]["code"] for c in r["category"]) for r in resources}

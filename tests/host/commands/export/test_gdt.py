@@ -30,7 +30,7 @@ from tests.host.commands.export.sessions import (
     with_vibrator,
     write,
 )
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, MASKED
 from tests.host.judged import DIFFERENT, judge
 
 UNSET: Final = "1970-01-01T00:00:30+00:00"  # as a device without a clock counts
@@ -206,7 +206,10 @@ def test_a_record_says_what_was_measured_and_in_words_what_was_not() -> None:
     assert words == {250: "<=-10 dB HL", 3000: None, 6000: "incomplete", 8000: ">90 dB HL"}
     assert not any("value" in test and "result" in test for test in tests.values())
     assert "masking: uncertain" in tests["LL-R-4000"]["note"]
-    assert "perhaps beyond the limit of 90 dB HL" in tests["LL-R-6000"]["note"]
+    assert tests["LL-R-6000"]["note"][1:] == [
+        "perhaps beyond the limit of 90 dB HL",
+        "95 % band at most +-5.0 dB (4000 Hz)",
+    ]
     assert all(len(line) <= 60 for line in record["text"])
 
 
@@ -220,6 +223,12 @@ def test_what_was_inferred_is_no_test_and_what_was_confirmed_a_note() -> None:
     assert any(line.startswith("2000 Hz right: inferred, not measured") for line in record["text"])
     confirmed = "confirmed by the Hughson-Westlake procedure: 35.0"
     assert any(confirmed in note for note in tests["LL-R-1000"]["note"])
+
+
+def test_a_band_that_goes_on_beyond_the_levels_of_the_test_says_so() -> None:
+    tests = {test["test"]: test for test in told_of(read_examination(MASKED))["tests"]}
+    assert any(note.endswith("to >=100.0 dB HL") for note in tests["LL-L-3000"]["note"])
+    assert not any(">=" in note for note in tests["LL-R-1000"]["note"])
 
 
 def test_bone_has_its_gaps_in_notes() -> None:
