@@ -1,5 +1,6 @@
 """Rules by name: what their arithmetic says of thresholds, and how probable it is of an ear."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person as Told_as
 from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
-from host_tools.commands.sessions import by_rule
+from host_tools.commands.sessions import by_rule, rules_paper
 from host_tools.commands.sessions.by_rule import (
     NOT_ORDERED,
     NOT_VALID,
@@ -374,12 +375,58 @@ def test_another_device_is_said(workers: Path) -> None:
     assert fields == ["calibration", "device"]
 
 
+def test_of_nobody_and_of_who_may_be_several_no_rule_is_told(workers: Path) -> None:
+    person = replace(people_in(workers)["W-1"], baselines=())
+    first, *others = person.visits
+    other = replace(first, identity=replace(first.identity, sex="F"))
+    for doubtful in (replace(person, identifier=""), replace(person, visits=(other, *others))):
+        assert [*by_rules(doubtful)] == []
+
+
+def test_a_baseline_is_one_of_the_ear(workers: Path) -> None:
+    """Of the right ear another was chosen, which the left one's leaves alone."""
+    first, second, *others = people_in(workers)["W-1"].visits
+    right = replace(second, ears={"right": second.ears["left"]}, posteriors={})
+    person = replace(people_in(workers)["W-1"], visits=(first, right, *others))
+    assert number(of_left(person, "1", "2")) == [1, 4, 3]
+
+
+def test_what_is_doubtful_open_or_a_bound_is_on_the_paper(
+    workers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *_, last = people_in(workers)["W-1"].visits
+    gone = measured({**FLAT, 4000: 130.0}, limit_db_hl=30.0)
+    without = measured({f: level for f, level in FLAT.items() if f != 3000})
+    findings = (
+        found("osha-sts", dict.fromkeys((2000, 3000, 4000), 10.0)),
+        found("niosh", {4000: 25.0}),
+        judge(OF_NAME["asha"], measured(FLAT), [gone, gone], 1),
+        judge(OF_NAME["osha-recordable"], measured(FLAT), [without], 1),
+    )
+    said = ByRule("left", first, (last,), findings, ageless=(OF_NAME["osha-sts-age"],))
+    monkeypatch.setattr(rules_paper, "by_rules", lambda _: iter([said]))
+    person = people_in(workers)["W-1"]
+    told = json.dumps([*rule_blocks(person)])
+    for code in ("rule-met-doubt", "rule-open", "band", "level-above"):
+        assert f'"code": "{code}"' in told, code
+    assert {row["code"] for row in said_of(person)} >= {
+        "rules-no-age", "rules-unrepeated", "rules-beyond", "rules-missing",
+    }  # fmt: skip
+
+
 def test_without_an_age_nothing_is_corrected_for_it(workers: Path) -> None:
     person = people_in(workers)["W-1"]
     nameless = tuple(replace(visit, age_years=None) for visit in person.visits)
     said = of_left(replace(person, visits=nameless))
     assert [rule.name for rule in said.ageless] == ["osha-sts-age"]
     assert len(said.findings) == len(RULES) - 1
+    *others, last = person.visits
+    once = replace(person, visits=(*others, replace(last, sex=None)))
+    assert of_left(once).ageless == (), "a sex that one test tells is known"
+    assert (
+        of_left(replace(once, visits=(replace(others[0], sex=None), *others[1:], last))).ageless
+        == ()
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
