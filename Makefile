@@ -143,7 +143,7 @@ $(VENV)/release.txt: $(TOOL_LOCK) $(VENV)/created
 	@$(foreach tool,$(RELEASE_TOOLS),$(call install-tool,$(tool),$(@:.txt=)/bin/python) &&) touch $@
 
 version: $(VENV)/release.txt ## write the version of a release, or the next one: PART=minor, PART=patch
-	$(VENV)/release/bin/bump-my-version bump $(PART)
+	$(VENV)/release/bin/bump-my-version bump --current-version $$($(PYTHON) -c 'import firmware_py as f; print(f.__version__)') $(PART)
 
 release: set-up-test set-up-docs kernels $(VENV)/release.txt ## make all of a release, check and try it, in dist
 	$(BIN)/python -m device.release.build --tools $(VENV)/release/bin

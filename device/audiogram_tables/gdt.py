@@ -19,15 +19,17 @@ RECORD: Final = "8000"
 RESULT: Final = "6310"
 ORDER: Final = "6302"
 LENGTH: Final = "8100"
-LINE_BYTES_MAX: Final = 999
 FILE_BYTES_MAX: Final = 1 << 20
 END: Final = b"\r\n"
 # The content of 9206; where a record has none, it is code page 437.
 ENCODINGS: Final = {"1": "ascii", "2": "cp437", "3": "latin-1"}
 USUAL: Final = "2"
 # With 7 bits German letters stand in these places (DIN 66003).
-SEVEN_BITS: Final = str.maketrans("[\\]{|}~", "ÄÖÜäöüß")
-EIGHT_BITS: Final = {code: chr(sign) for sign, code in SEVEN_BITS.items()}
+SEVEN_BITS: Final = str.maketrans("@[\\]{|}~", "§ÄÖÜäöüß")
+# Who writes them has no other use for these places.
+EIGHT_BITS: Final = dict.fromkeys(SEVEN_BITS, "?") | {
+    code: chr(sign) for sign, code in SEVEN_BITS.items()
+}
 SEXES: Final = {"1": "M", "2": "F"}
 # The name of a test, and what it is of: the letters of German audiograms, the ear, the frequency.
 CONDUCTIONS: Final = {AIR: "LL", BONE: "KL"}
@@ -71,7 +73,6 @@ class GdtRecord:
 def _line(number: str, text: str, encoding: str) -> bytes:
     told = text.translate(EIGHT_BITS) if encoding == "1" else text
     content = told.encode(ENCODINGS[encoding], "replace")
-    content = content[: LINE_BYTES_MAX - len(number) - len(END) - 3]
     return b"%03d%s%s%s" % (len(content) + 9, number.encode(), content, END)
 
 

@@ -150,8 +150,11 @@ def _narrowed(element: Element, place: _Place) -> _Place:
     """Return what is known below an element."""
     facts = _facts(element)
     around = [element, *element, *(each for child in element.findall("Actors") for each in child)]
-    if people := [each for each in around if each.tag in PEOPLE]:
-        person, sex = _person(_facts(people[0]))
+    if people := [_person(_facts(each)) for each in around if each.tag in PEOPLE]:
+        if len(named := {name: None for name, _ in people if name}) > 1:
+            told = " and ".join(map(show, named))
+            raise XmlError(f"{told} stand beside one another in <{element.tag}>; allowed is one")
+        person, sex = next((each for each in people if each[0]), people[0])
         place = replace(place, person=person, sex=sex)
     if element.tag == "Session":
         day = next((text for name, text in facts.items() if name.endswith("Date") and text), "")

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from device.card.build import version_of
+from device.card.bundle import KEY
 from device.image.compile import BuildError
 from device.image.kernels import export
 from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import make_wheels
 from device.release.contents import Release, ReleaseError, pack, release_of, write_sums
-from device.release.tried import Environment, try_package, try_upgrade, without_network
+from device.release.tried import LAST_OF_0_1, Environment, try_package, try_upgrade, without_network
 from firmware_py.platform.program import run_program
 from firmware_py.platform.version import ROOT
 
@@ -25,6 +26,14 @@ PLACE: Final = ROOT / "build/release"
 def make(release: Release, out: Path, tools: Path) -> None:
     """Make the files of a release in an empty directory, and try them; `ReleaseError`."""
     name = f"gp-pta-{release.version}"
+    machine = target_of_this_machine()
+    if machine is None:
+        raise ReleaseError("no wheel is for this machine, so that none could be tried here")
+    # Now, and not after a card was made.
+    _tool("git", "-C", ROOT, "cat-file", "-e", f"{LAST_OF_0_1}^{{commit}}")
+    keys = CARD / "keys"
+    if not (keys / KEY).exists():
+        _told(f"{keys} has no keys of updates: new ones are made; no card of before takes them")
     (out / "NOTES.md").write_text(release.notes)
     _make("card", "docs")
     card = f"gp-pta-{version_of(release.epoch)}.raucb"
@@ -41,9 +50,7 @@ def make(release: Release, out: Path, tools: Path) -> None:
     (source,) = out.glob("gp_pta-*.tar.gz")
     _tool(tools / "twine", "check", "--strict", source, *wheels)
     own = next(
-        wheel
-        for wheel, target in zip(wheels, TARGETS.values(), strict=True)
-        if target == target_of_this_machine()
+        wheel for wheel, target in zip(wheels, TARGETS.values(), strict=True) if target == machine
     )
     _told(f"the wheel, in an empty environment{'' if without_network() else ', with a network'}")
     tried = try_package(own, PLACE / "wheel")
@@ -94,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         make(release, out.absolute(), arguments.tools.absolute())
-    except (BuildError, ReleaseError) as error:
+    except (BuildError, OSError, ReleaseError) as error:  # or a tool that is not there
         print(f"device.release.build: {error}", file=sys.stderr)
         return 1
     for path in sorted(out.iterdir()):

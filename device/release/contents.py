@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py import __version__
-from firmware_py.platform.version import CHANGED, NO_RELEASE, ROOT
+from firmware_py.platform.version import NO_RELEASE, ROOT
 
 SUMS: Final = "SHA256SUMS"
 # One line, and all below it up to the next of its kind.
@@ -48,8 +48,7 @@ def release_of(root: Path = ROOT, version: str = __version__) -> Release:
     ):
         if told != expected:
             raise ReleaseError(f"{place} is {told!r}; the release is {expected!r}")
-    described = _git(root, "describe", "--always", "--exclude=*", f"--dirty={CHANGED}")
-    if described.endswith(CHANGED):
+    if _git(root, "status", "--porcelain"):  # what Git does not know would be packed, too
         raise ReleaseError("the checkout is not as committed: commit or stash what git status says")
     tag, here = f"v{version}", _git(root, "rev-parse", "HEAD")
     if _git(root, "tag", "--list", tag) and _git(root, "rev-parse", f"{tag}^{{commit}}") != here:
@@ -78,9 +77,14 @@ def write_sums(place: Path) -> None:
 
 
 def pack(directory: Path, name: str, archive: Path, epoch: int) -> None:
-    """Pack a directory below a name; the same content and time give the same bytes."""
+    """Pack a directory below a name; the same content and time give the same bytes.
 
-    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    What begins with a dot stays here: Sphinx keeps its pickles there, with paths of this machine.
+    """
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        if Path(info.name).name.startswith("."):
+            return None
         info.uid = info.gid = 0
         info.uname = info.gname = ""
         info.mtime = epoch

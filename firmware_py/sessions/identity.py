@@ -60,7 +60,7 @@ class Identity:
         return cls(
             person.identifier,
             person.sex,
-            _birth_year(person.age_years, started),
+            birth_year(person.age_years, started),
             device or None,
             *kind_and_name(board),
             made.board_serial if made else None,
@@ -193,7 +193,8 @@ def _tell(field: str, value: Any) -> str:
     return show(value) if value else ""
 
 
-def _birth_year(age_years: float | None, started: str) -> float | None:
+def birth_year(age_years: float | None, started: str) -> float | None:
+    """Return when somebody was born who was so old at a time, in years with their part."""
     if age_years is None:
         return None
     date = datetime.datetime.fromisoformat(started)

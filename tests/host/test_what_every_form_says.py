@@ -218,7 +218,7 @@ OF_DB_HL: Final = {
         "discomfort_note",
         "discomfort_wrong",
     ),
-    "people": ("people-uncalibrated",),
+    "people": ("people-uncalibrated", "rules-method"),
 }
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),

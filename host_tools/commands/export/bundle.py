@@ -31,6 +31,7 @@ from host_tools.commands.export.document_session import (
     known_db_hl,
     marks_of,
     measured_db_hl,
+    open_ends,
     whole_as_one,
 )
 from host_tools.commands.export.fhir_parts import (
@@ -338,30 +339,29 @@ class _Writer:
     def _components(self, found: JsonObject, names: Mapping[str, str]) -> list[Resource]:
         """Return the numbers of these names, and the whole's; the limits of the test say so."""
         reading = found["reading"]
-        floor_db_hl, ceiling_db_hl = found["floor_db_hl"], found["ceiling_db_hl"]
-        is_open = {
-            "low_db_hl": reading["low_open"],
-            "high_db_hl": reading["high_open"],
-            "whole_low_db_hl": reading["low_open"] or reading.get("whole_low_db_hl") == floor_db_hl,
-            "whole_high_db_hl": reading["high_open"]
-            or reading.get("whole_high_db_hl") == ceiling_db_hl,
-        }
         signs = {
             "level_db_hl": COMPARATORS[reading["sign"]],
-            **{end: "<=" if "low" in end else ">=" for end, known in is_open.items() if known},
+            **{
+                end: "<=" if "low" in end else ">="
+                for end, known in open_ends(found).items()
+                if known
+            },
         }
         whole = {n: text for n, text in WHOLE.items() if reading.get(n) is not None}
         return [
             {
                 "code": {"text": text},
-                "valueQuantity": self._quantity(reading[name], signs.get(name, "")),
+                "valueQuantity": self._quantity(
+                    reading[name], signs.get(name, ""), "dB" if name.endswith("sd_db") else ""
+                ),
             }
             for name, text in {**names, **whole}.items()
         ]
 
-    def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
+    def _quantity(self, db: float, comparator: str = "", unit: str = "") -> Resource:
+        """Return a level; `unit`: of what is none, as an uncertainty, which has no zero."""
         compared = {"comparator": comparator} if comparator else {}
-        value = {**compared, "value": round(float(level_db_hl), 1), "unit": self._of.unit}
+        value = {**compared, "value": round(float(db), 1), "unit": unit or self._of.unit}
         # Nominal ones are no decibels of any standard, so they have no code.
         return value if self._of.is_nominal else {**value, "system": UCUM, "code": "dB"}
 

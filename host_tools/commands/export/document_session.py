@@ -151,6 +151,22 @@ class Sessions:
         return iter(self.each)
 
 
+def open_ends(found: JsonObject) -> dict[str, bool]:
+    """Return of each end of its bands whether they go on beyond the levels of the test."""
+    reading, floor_db_hl, ceiling_db_hl = (
+        found["reading"],
+        found["floor_db_hl"],
+        found["ceiling_db_hl"],
+    )
+    low, high = reading["low_open"], reading["high_open"]
+    return {
+        "low_db_hl": low,
+        "high_db_hl": high,
+        "whole_low_db_hl": low or reading.get("whole_low_db_hl") == floor_db_hl,
+        "whole_high_db_hl": high or reading.get("whole_high_db_hl") == ceiling_db_hl,
+    }
+
+
 def measured_db_hl(found: JsonObject) -> float | None:
     """Return a threshold, if it was measured: the only value that may be called one."""
     reading = found["reading"]

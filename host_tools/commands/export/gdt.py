@@ -30,6 +30,7 @@ from device.audiogram_tables.gdt import (
 from firmware_py.console.wording import verdict_words
 from firmware_py.platform.clock import was_clock_set
 from firmware_py.platform.named_file import content_of
+from firmware_py.sessions.identity import Identity, Meeting, birth_year, differences
 from firmware_py.terms.outcomes import Outcome
 from firmware_py.terms.person import FEMALE, MALE, Person, Sex
 from firmware_py.terms.printable import show
@@ -45,12 +46,13 @@ from host_tools.commands.export.document_session import (
     JsonObject,
     marks_of,
     measured_db_hl,
+    open_ends,
 )
 from host_tools.commands.export.gaps import gap_note, loss_notes
 from host_tools.errors import HostError
-from host_tools.recordings.heading import Heading
 
 Field = tuple[str, str]
+NOBODY: Final = "SIMULATED: no person was tested"
 
 US: Final = "GP-PTA"
 # "Reinton-Schwellen-Audiogramm" of the public list of field 8402.
@@ -103,22 +105,30 @@ class Order:
 
     def check_is_of(self, session: DocumentSession) -> None:
         """Refuse to answer with the test of somebody else, or of nobody knows whom."""
-        person = session.record["person"]
-        whose = person["identifier"]
-        if whose != self.person.identifier:
-            told = "has no identifier" if whose is None else f"is of {show(whose)}"
+        whose = _whose(session)
+        asked = self.person.identifier
+        told = "has no identifier" if whose.identifier is None else ""
+        if whose.identifier not in (None, asked):
+            told = f"is of {show(whose.identifier)}"
+        born_year = birth_year(0.0, self.born.isoformat()) if self.born else None
+        ordered = Identity(asked, self.person.sex, born_year)
+        if told := told or _contradiction(ordered, whose):
             raise HostError(
-                f"{self.path}: asks for patient {show(self.person.identifier)}, and session "
+                f"{self.path}: asks for patient {show(asked)}, and session "
                 f"{session.record['session']} {told}; allowed is a session of the same person"
             )
-        if None not in (person["sex"], self.person.sex) and person["sex"] != self.person.sex:
-            raise HostError(
-                f"{self.path}: 3110 is {self.record.one('3110')} ({self.person.sex}), and session "
-                f"{session.record['session']} of {show(whose)} is of sex {person['sex']}: one of "
-                "them is of somebody else"
-            )
-        heading = Heading(birth_date=self.born)
-        heading.check(self.path, Person(person["age_years"]), session.record["started"])
+
+
+def _whose(session: DocumentSession) -> Identity:
+    person, started = session.record["person"], session.record["started"]
+    age_years = person["age_years"] if was_clock_set(started) else None
+    return Identity(person["identifier"], person["sex"], birth_year(age_years, started))
+
+
+def _contradiction(one: Identity, other: Identity) -> str:
+    """Say why two of one identifier cannot be one person; "": they can."""
+    found = differences(Meeting.VISITS, one, other)
+    return f"cannot be theirs: {'; '.join(each.words for each in found)}" if found else ""
 
 
 def _person_of(record: GdtRecord, today: date) -> tuple[Person, date | None]:
@@ -161,25 +171,41 @@ def _day(text: str, today: date) -> date:
 def as_gdt(sessions: Iterable[DocumentSession], order: Order | None = None) -> Iterator[bytes]:
     """Yield the records of one person; `HostError`, before anything, if they are of several."""
     found: list[bytes] = []
-    people: dict[str | None, int] = {}
+    first: DocumentSession | None = None
     for session in sessions:
         if order is not None:
             order.check_is_of(session)
-        people.setdefault(session.record["person"]["identifier"], session.record["session"])
-        if len(people) > 1:
-            told = ", ".join(f"{show(name)} (session {n})" for name, n in people.items())
-            raise HostError(f"the sessions are of several people: {told}; GDT has one in a file")
+        _check_is_of_one(first or session, session)
+        first = first or session
         fields = [*_head(session, order), *_body(session)]
         encoding = LATIN_1 if order is None else order.record.encoding
         found.append(GdtRecord(tuple(fields), encoding).to_bytes())
     yield from found
 
 
+def _check_is_of_one(first: DocumentSession, session: DocumentSession) -> None:
+    """Refuse another person than the first; without an identifier anybody may be another."""
+    if session is first:
+        return
+    one, other = _whose(first), _whose(session)
+    told = _contradiction(one, other)
+    if one.identifier != other.identifier or one.identifier is None or told:
+        both = ", ".join(
+            f"{'nobody named' if whose.identifier is None else show(whose.identifier)} "
+            f"(session {each.record['session']})"
+            for whose, each in ((one, first), (other, session))
+        )
+        why = f", which {told}" if told and one.identifier == other.identifier else ""
+        raise HostError(
+            f"the sessions may be of several people: {both}{why}; GDT has one in a file"
+        )
+
+
 def _head(session: DocumentSession, order: Order | None) -> Iterator[Field]:
     record = session.record
     yield RECORD, RESULT
-    if order is not None:
-        yield "8315", order.record.one("8316") or US
+    if order is not None and order.record.one("8316"):
+        yield "8315", order.record.one("8316")
     yield "8316", (order.record.one("8315") if order else "") or US
     yield ENCODING_FIELD, LATIN_1 if order is None else order.record.encoding
     yield "9218", VERSION
@@ -224,6 +250,8 @@ def _body(session: DocumentSession) -> Iterator[Field]:
         if has_thresholds(ear):
             lines += [ear.record["convention"], *_unasked(session, ear)]
     lines += loss_notes(session.gaps)
+    if session.record["simulated"]:
+        yield "6228", NOBODY
     yield "6228", f"{CONVENTION}{session.record['threshold_convention']}"
     for line in lines:
         yield from _texts(line, "6228")
@@ -240,7 +268,7 @@ def _unasked(session: DocumentSession, ear: DocumentEar) -> Iterator[str]:
         if reading["kind"] == Kind.INFERRED:
             yield (
                 f"{found['frequency_hz']} Hz {ear.route}: inferred, not measured, "
-                f"{_level(reading['level_db_hl'])} {session.unit} ({_band(reading)})"
+                f"{_level(reading['level_db_hl'])} {session.unit} ({_band(found)})"
             )
 
 
@@ -271,7 +299,7 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
     if reading["kind"] in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
         yield say(ear.why)
     if reading["low_db_hl"] is not None:
-        yield f"95 % {_band(reading)} {session.unit}"
+        yield f"95 % {_band(found)} {session.unit}"
     for again in ear.confirmed:
         if again["frequency_hz"] == found["frequency_hz"]:
             level = again["threshold_db_hl"]
@@ -282,12 +310,18 @@ def _notes(session: DocumentSession, ear: DocumentEar, found: JsonObject) -> Ite
         yield gap_note(gap)
 
 
-def _band(reading: JsonObject) -> str:
-    """Return such as "28.0 to >=41.0, whole 25.1 to 43.9"."""
-    low, high = "<=" * reading["low_open"], ">=" * reading["high_open"]
-    told = f"{low}{_level(reading['low_db_hl'])} to {high}{_level(reading['high_db_hl'])}"
-    whole = [_level(reading.get(f"whole_{end}_db_hl")) for end in ("low", "high")]
-    return f"{told}, whole {' to '.join(whole)}" if any(whole) else told
+def _band(found: JsonObject) -> str:
+    """Return such as "28.0 to >=41.0, whole 25.1 to >=43.9"."""
+    reading, is_open = found["reading"], open_ends(found)
+
+    def told(low: str, high: str) -> str:
+        signs = "<=" * is_open[low], ">=" * is_open[high]
+        return f"{signs[0]}{_level(reading[low])} to {signs[1]}{_level(reading[high])}"
+
+    answers = told("low_db_hl", "high_db_hl")
+    if reading.get("whole_low_db_hl") is None:
+        return answers
+    return f"{answers}, whole {told('whole_low_db_hl', 'whole_high_db_hl')}"
 
 
 def _texts(text: str, field: str) -> Iterator[Field]:

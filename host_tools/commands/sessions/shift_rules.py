@@ -124,9 +124,9 @@ class Known:
     least_db_hl: Array
     most_db_hl: Array
     level_error_db: Array  # (n, 1): of all levels alike, which no shift has
-    heard: Flags  # (m,): there was a response
-    silent: Flags  # (m,): there was none, up to the limit
-    measured: Flags  # (m,): it is one of both
+    silent: Flags  # (m,): there was no response, up to the limit
+    beyond: Flags  # (m,): it lies beyond a limit, this or the floor
+    measured: Flags  # (m,): something is known of it
 
     @classmethod
     def at(
@@ -136,17 +136,17 @@ class Known:
         """Place thresholds, each (n,), at the frequencies of a rule: nothing is known of others."""
         rows, columns = len(level_error_db), len(frequencies_hz)
         least, most = (np.full((rows, columns), end) for end in (-np.inf, np.inf))
-        silent, measured = np.zeros(columns, bool), np.zeros(columns, bool)
+        silent, beyond, measured = (np.zeros(columns, bool) for _ in range(3))
         for j, f in enumerate(frequencies_hz):
             if f not in db_hl:
                 continue
-            measured[j], beyond = True, of.beyond(f)
-            silent[j] = beyond.open_above
-            if not beyond.open_below:
+            measured[j], level = True, of.beyond(f)
+            silent[j], beyond[j] = level.open_above, level.open_above or level.open_below
+            if not level.open_below:
                 least[:, j] = db_hl[f]
-            if not beyond.open_above:
+            if not level.open_above:
                 most[:, j] = db_hl[f]
-        return cls(least, most, level_error_db, measured & ~silent, silent, measured)
+        return cls(least, most, level_error_db, silent, beyond, measured)
 
     @classmethod
     def nothing(cls, like: Self) -> Self:
@@ -245,10 +245,10 @@ def judge(
     told = Told.MET if surely else Told.OPEN if perhaps else Told.NOT_MET
     shift_db, frequency_hz, bound = _shift(rule, told_of[: 1 + len(wanted)], age_db_)
     measured = np.all([each.measured for each in told_of[: 1 + len(wanted)]], axis=0)
-    silent = np.any([each.silent for each in told_of], axis=0) & measured
+    beyond = np.any([each.beyond for each in told_of], axis=0) & measured
     return Finding(
         rule, told, least, most, shift_db, frequency_hz, bound,
-        _where(rule, ~measured), _where(rule, silent) if told == Told.OPEN else (), unrepeated,
+        _where(rule, ~measured), _where(rule, beyond) if told == Told.OPEN else (), unrepeated,
     )  # fmt: skip
 
 
@@ -268,10 +268,10 @@ def _shift_db(known: list[Known], age_db_: Array | None, most: bool) -> Array:
 
 
 def _met(rule: Rule, known: list[Known], age_db_: Array | None, most: bool) -> Flags:
-    first, last = known[:2]
+    last = known[1]
     shift_db = _shift_db(known, age_db_, most)
-    gone = [each.silent | ~each.measured if most else each.silent for each in known[1:]]
-    lost = np.all(gone, axis=0) & first.heard & (shift_db >= 0.0)
+    # Of what had no response before, the least shift is no number, and the most is any.
+    lost = np.all([each.silent for each in known[1:]], axis=0) & (shift_db >= 0.0)
     level_db_hl = (last.most_db_hl if most else last.least_db_hl) + last.level_error_db
     return rule.is_met(shift_db, level_db_hl, lost)
 

@@ -75,6 +75,14 @@ def test_the_suite_has_air_bone_masking_and_no_response() -> None:
     ]
 
 
+def test_the_suite_has_levels_of_discomfort_and_points_that_were_not_tried() -> None:
+    kind = "<MeasurementType>UCL</MeasurementType>"
+    points = point(500, 100), point(1000, 90, "None")
+    curves = tone("Left", "AC", kind, *points), tone("Left", "AC", point(500, 20))
+    (ear,) = ears_of(suite(a_test(*curves)))
+    assert (told(ear.by_air), told(ear.discomfort)) == ({500.0: 20.0}, {500.0: 100.0})
+
+
 def test_tests_of_a_session_are_one_unless_something_comes_twice() -> None:
     air, bone, again = (
         a_test(tone("Right", how, point(1000, level)))
@@ -131,6 +139,13 @@ def test_a_file_of_two_people_has_two() -> None:
     assert [told(ear.by_air) for ear in table.all_ears()] == [{500.0: 10.0}, {500.0: 60.0}]
     (ear,) = table.ears("Bert Muster")
     assert told(ear.by_air) == {500.0: 60.0}
+
+
+def test_of_two_people_beside_one_another_nobody_knows_whose_a_session_is() -> None:
+    session = curve("THR", "ACR", (500, 10))
+    both = "".join(f"<Patient><Id>{name}</Id></Patient>{session}" for name in ("P-1", "P-2"))
+    with pytest.raises(AudiogramError, match="'P-1' and 'P-2' stand beside one another"):
+        read(f"<LocalSession>{both}</LocalSession>")
 
 
 def noah(status: str = "") -> str:

@@ -62,6 +62,10 @@ def not_committed(root: Path) -> None:
     (root / "CITATION.cff").write_text(FILES["CITATION.cff"] + "\n")
 
 
+def not_known(root: Path) -> None:
+    (root / "notes.py").write_text("")
+
+
 CHANGES, CITED = "CHANGELOG.md", "CITATION.cff"
 FAULTS: Final[dict[str, tuple[Callable[[Path], None], str]]] = {
     "package": (in_file("pyproject.toml", "1.2.0", "1.3.0"), "pyproject.toml: version is '1.3.0'"),
@@ -70,6 +74,7 @@ FAULTS: Final[dict[str, tuple[Callable[[Path], None], str]]] = {
     "no day": (in_file(CHANGES, "2026-11-30", "unreleased"), "day of 1.2.0 is 'unreleased'"),
     "no notes": (in_file(CHANGES, "1.2.0", "1.1.9"), "is of '1.1.9'; wanted is '1.2.0'"),
     "not committed": (not_committed, "not as committed"),
+    "not known to Git": (not_known, "not as committed"),
     "released before": (tag_then_go_on, "tag v1.2.0 is of another commit"),
 }
 
@@ -102,7 +107,7 @@ def test_the_same_content_is_packed_to_the_same_bytes(tmp_path: Path) -> None:
     archives = []
     for order in ("ab", "ba"):
         site = tmp_path / order
-        site.mkdir()
+        (site / ".doctrees").mkdir(parents=True)
         for name in order:
             (site / name).write_text(name)
         archives.append(tmp_path / f"{order}.tar.xz")

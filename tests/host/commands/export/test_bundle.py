@@ -116,9 +116,23 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
         *(f"{end} end of the 95 % band of the whole measurement" for end in ("lower", "upper")),
         "standard uncertainty of the whole measurement",
     ]
+    units = [part["valueQuantity"]["unit"] for part in found["component"][:5]]
+    assert units == [*["dB HL"] * 4, "dB"], "an uncertainty is no level"
     (extension,) = quantity["extension"]
     assert extension["url"].endswith("/iso21090-uncertainty")
     assert extension["valueDecimal"] == pytest.approx(whole.sd_db, abs=0.05)
+
+
+def test_the_end_of_the_whole_band_says_that_it_goes_on_beyond_the_limit() -> None:
+    found = observation(
+        resources_of(read_examination(MASKED)), "Hearing threshold Ear - left --3000 Hz"
+    )
+    signs = {
+        part["code"]["text"].partition(" 95 % band of the ")[2] or "sd": comparator
+        for part in found["component"]
+        if (comparator := part.get("valueQuantity", {}).get("comparator"))
+    }
+    assert signs == {"whole measurement": ">="}
 
 
 def test_an_observation_says_that_it_is_audiology_and_how_it_was_made() -> None:
@@ -146,11 +160,14 @@ def test_a_masked_threshold_has_the_levels_of_the_noise() -> None:
 
 
 def test_the_side_stands_where_no_code_tells_it() -> None:
+    codes = {"Right ear structure": "25577004", "Left ear structure": "89644007"}
     for resource in resources_of(session_with_bone())[1:]:
         name = resource["code"]["text"]
         site = resource.get("bodySite", {}).get("text", "")
         by_name = next((side for side in ("right", "left") if f" - {side} by bone" in name), "")
         assert site == (f"{by_name.capitalize()} ear structure" if by_name else "")
+        if site:
+            assert resource["bodySite"]["coding"][0]["code"] == codes[site]
 
 
 def test_a_threshold_says_what_was_done_against_the_other_ear() -> None:

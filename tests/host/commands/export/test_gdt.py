@@ -13,10 +13,11 @@ from typing import Any, Final
 import pytest
 
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.gdt import records_of
+from device.audiogram_tables.gdt import GdtRecord, records_of
 from device.audiogram_tables.table import Table
+from firmware_py.sessions.broken_off import Course
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.person import Person
+from firmware_py.terms.person import Person, Sex
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.gdt import Order, as_gdt
 from host_tools.errors import HostError
@@ -30,8 +31,10 @@ from tests.host.commands.export.sessions import (
     with_vibrator,
     write,
 )
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, MASKED
+from tests.host.judged import DIFFERENT, judge
 
+UNSET: Final = "1970-01-01T00:00:30+00:00"  # as a device without a clock counts
 TODAY: Final = date(2026, 11, 30)
 ORDERED: Final = (
     ("8000", "6302"), ("8100", ""), ("8315", "AUDIO_1"), ("8316", "PRAXIS"), ("9206", "3"),
@@ -66,9 +69,12 @@ def order_of(tmp_path: Path, content: bytes) -> Order:
     return Order.read(path, TODAY)
 
 
-def of(identifier: str | None, examination: Examination | None = None) -> Examination:
+def of(
+    identifier: str | None, examination: Examination | None = None, sex: Sex = "M",
+    age_years: float = 75.0,
+) -> Examination:  # fmt: skip
     examination = examination or read_examination(BOTH)
-    header = replace(examination.header, person=Person(75.0, "M", identifier))
+    header = replace(examination.header, person=Person(age_years, sex, identifier))
     return replace(examination, header=header)
 
 
@@ -107,28 +113,77 @@ def test_an_order_is_answered_in_its_own_characters(
 
 def test_an_answer_is_of_the_person_of_the_order(tmp_path: Path) -> None:
     order = order_of(tmp_path, file_of(ORDERED))
-    for whose, words in (("P-17", "is of 'P-17'"), (None, "has no identifier")):
-        with pytest.raises(HostError, match=f"asks for patient '4711', and session 1 {words}"):
-            write(lambda sessions: as_gdt(sessions, order), [of(whose)])
-
-
-def test_an_answer_is_of_nobody_who_has_another_sex_or_age(tmp_path: Path) -> None:
-    """The number of a patient may have been typed wrong: nothing of theirs goes to another."""
-    for other, words in (
-        (changed(f3110="2"), r"3110 is 2 \(F\), and session 1 of '4711' is of sex M"),
-        (changed(f3103="24121970"), "makes 55 years at the test of .* device was told 75"),
+    for whose, words in (
+        (of("P-17"), "is of 'P-17'"),
+        (of(None), "has no identifier"),
+        (of("4711", sex="F"), "cannot be theirs: sex 'M', not 'F'"),
+        (of("4711", age_years=60.0), "cannot be theirs: year of birth 1951, not"),
     ):
-        order = order_of(tmp_path, file_of(other))
-        with pytest.raises(HostError, match=words):
-            write(partial(as_gdt, order=order), [of("4711")])
+        with pytest.raises(HostError, match=f"asks for patient '4711', and session 1 {words}"):
+            write(lambda sessions: as_gdt(sessions, order), [whose])
+
+
+def test_where_nobody_was_tested_that_is_said_first() -> None:
+    (record,) = records_of(write(as_gdt, [read_examination(BOTH)]))
+    assert record.all("6228")[0] == "SIMULATED: no person was tested"
 
 
 def test_a_file_has_one_person(tmp_path: Path) -> None:
     content = write(as_gdt, [of("4711"), of("4711")])
     assert [record["patient"] for record in records_of_gdt(content)] == ["4711", "4711"]
-    for other in ("4712", None):
+    for other in (of("4712"), of(None), of("4711", sex="F")):
         with pytest.raises(HostError, match=r"several people: '4711' \(session 1\)"):
-            write(as_gdt, [of("4711"), of(other)])
+            write(as_gdt, [of("4711"), other])
+    with pytest.raises(HostError, match=r"nobody named \(session 1\), nobody named"):
+        write(as_gdt, [of(None), of(None)])
+
+
+def test_an_answer_brings_back_what_the_order_had_of_the_patient(tmp_path: Path) -> None:
+    had = [(number, f"x{number}") for number in ("3100", "3104", "3105", "3106", "3107", "8310")]
+    order = order_of(tmp_path, file_of([*ORDERED, *had, ("4109", "other")]))
+    (record,) = records_of(write(lambda sessions: as_gdt(sessions, order), [of("4711")]))
+    assert {field for field in record.fields if field[1].startswith("x")} == {*had}
+    assert not record.all("4109")
+
+
+def test_of_a_clock_that_was_never_set_there_is_no_day(tmp_path: Path) -> None:
+    """And nobody's birth follows from it."""
+    examination = of("4711", age_years=60.0)
+    header = replace(examination.header, started=UNSET)
+    never = replace(examination, header=header, course=Course(UNSET, UNSET))
+    order = order_of(tmp_path, file_of(ORDERED))
+    (record,) = records_of_gdt(write(lambda sessions: as_gdt(sessions, order), [never]))
+    assert "day" not in record
+    assert "time" not in record
+
+
+@pytest.mark.parametrize(("born", "age_years"), [("30111950", 76.0), ("01121950", 75.0)])
+def test_somebody_is_a_year_older_from_the_birthday_on(
+    tmp_path: Path, born: str, age_years: float
+) -> None:
+    order = order_of(tmp_path, file_of(changed(f3103=born)) + b"\x1a")  # as DOS ended files
+    assert order.person.age_years == age_years
+
+
+def test_a_doubtful_ear_is_doubtful_when_it_is_read() -> None:
+    examination = read_examination(BOTH)
+    judged = replace(examination, result=judge(examination.result, DIFFERENT))
+    (ear,) = Table.read("a.gdt", write(as_gdt, [judged])).all_ears()
+    assert ear.remarks == ("its test is not valid: doubtful",)
+    assert ear.convention == "50 %"
+
+
+def test_an_answer_has_no_receiver_that_the_order_did_not_name(tmp_path: Path) -> None:
+    order = order_of(tmp_path, file_of(changed(f8316=None)))
+    (record,) = records_of_gdt(write(lambda sessions: as_gdt(sessions, order), [of("4711")]))
+    assert "receiver" not in record
+    assert record["sender"] == "AUDIO_1"
+
+
+def test_seven_bits_have_no_brackets() -> None:
+    written = GdtRecord((("8000", "6310"), ("9206", "1"), ("6228", "[Ä] @§")), "1").to_bytes()
+    (record,) = records_of(written)
+    assert record.one("6228") == "?Ä? ?§"
 
 
 @pytest.mark.parametrize("identifier", [None, "患者7", "12345678901"])
@@ -137,6 +192,7 @@ def test_what_cannot_be_a_patients_number_is_none(identifier: str | None) -> Non
     assert "patient" not in record
     assert record["comment"][0].startswith("no patient number")
     assert record["sex"] == "1"
+    assert told_of(of("1234567890"))["patient"] == "1234567890"
 
 
 def test_a_record_says_what_was_measured_and_in_words_what_was_not() -> None:
@@ -156,7 +212,10 @@ def test_a_record_says_what_was_measured_and_in_words_what_was_not() -> None:
     assert words == {250: "<=-10 dB HL", 3000: None, 6000: "incomplete", 8000: ">90 dB HL"}
     assert not any("value" in test and "result" in test for test in tests.values())
     assert "masking: uncertain" in tests["LL-R-4000"]["note"]
-    assert "perhaps beyond the limit of 90 dB HL" in tests["LL-R-6000"]["note"]
+    assert tests["LL-R-6000"]["note"][1:] == [
+        "perhaps beyond the limit of 90 dB HL",
+        "95 % band at most +-5.0 dB (4000 Hz)",
+    ]
     assert all(len(line) <= 60 for line in record["text"])
 
 
@@ -172,12 +231,19 @@ def test_what_was_inferred_is_no_test_and_what_was_confirmed_a_note() -> None:
     assert any(confirmed in note for note in tests["LL-R-1000"]["note"])
 
 
+def test_a_band_that_goes_on_beyond_the_levels_of_the_test_says_so() -> None:
+    tests = {test["test"]: test for test in told_of(read_examination(MASKED))["tests"]}
+    assert any(note.endswith("to >=100.0 dB HL") for note in tests["LL-L-3000"]["note"])
+    assert not any(">=" in note for note in tests["LL-R-1000"]["note"])
+
+
 def test_bone_has_its_gaps_in_notes() -> None:
     record = told_of(with_vibrator(session_with_bone()))
     notes = {test["test"]: " ".join(test.get("note", [])) for test in record["tests"]}
     assert "air-bone gap 30 dB (95 % band" in notes["KL-R-1000"]
     assert "masking: masked" in notes["KL-R-1000"]
     assert "gap" not in notes["LL-R-1000"]
+    assert any("conductive" in line for line in record["text"])
 
 
 @pytest.mark.parametrize(

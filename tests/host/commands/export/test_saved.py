@@ -16,7 +16,7 @@ from firmware_py.journal import read_journal
 from firmware_py.terms.record_checks import ResultError
 from host_tools.commands.export.document_session import JSON_FORMAT, Sessions, whole_as_one
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.export.formats import FORMATS
+from host_tools.commands.export.formats import FORMATS, GDT
 from host_tools.commands.export.saved import read_document
 from host_tools.commands.export.schema import ABOUT, CHECKS, check_session, schema_text
 from host_tools.errors import HostError
@@ -55,11 +55,12 @@ def change(document: dict[str, Any], way: Way, value: object) -> None:
 def test_a_document_gives_what_its_journals_give_in_every_format(
     tmp_path: Path, gp_pta: GpPta, name: str, written: Callable[[Any], Any]
 ) -> None:
-    saved = save(tmp_path / "saved.json", written(document_of(*SOME)))
-    contents = []
     form = FORMS[name].options
+    some = SOME[:1] if form[1] == GDT else SOME  # of nobody named GDT has one
+    saved = save(tmp_path / "saved.json", written(document_of(*some)))
+    contents = []
     ending = FORMATS[form[1]].ending
-    for number, sources in enumerate((SOME, [saved])):
+    for number, sources in enumerate((some, [saved])):
         out = tmp_path / f"{number}{ending}"
         assert gp_pta("export", *sources, "-o", out, *form) == (0, "", "")
         contents.append(out.read_bytes())

@@ -1,19 +1,29 @@
 """Rules by name: what their arithmetic says of thresholds, and how probable it is of an ear."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from firmware_py.findings.rows import Row
-from firmware_py.findings.whole_band import REPETITION
+from firmware_py.findings.whole_band import REPETITION, Part
 from firmware_py.terms.outcomes import Bound
 from firmware_py.terms.person import Person as Told_as
+from firmware_py.terms.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
-from host_tools.commands.sessions.by_rule import NOT_VALID, NOTHING_AFTER, ByRule, by_rules
+from host_tools.commands.sessions import by_rule, rules_paper
+from host_tools.commands.sessions.by_rule import (
+    NOT_ORDERED,
+    NOT_VALID,
+    NOTHING_AFTER,
+    ByRule,
+    by_rules,
+)
 from host_tools.commands.sessions.change import EarPosterior
 from host_tools.commands.sessions.people import Person
 from host_tools.commands.sessions.people_page import people_page
@@ -24,6 +34,7 @@ from host_tools.commands.sessions.shift_rules import (
     RULES,
     Finding,
     Measured,
+    Rule,
     Told,
     age_db,
     judge,
@@ -35,6 +46,7 @@ pytestmark = [pytest.mark.xdist_group("people"), pytest.mark.usefixtures("cache"
 
 OF_NAME = {rule.name: rule for rule in RULES}
 SD_DB = 2.0
+UNSET = "1970-01-01T00:00:30+00:00"
 FLAT = dict.fromkeys((500, 1000, 2000, 3000, 4000, 6000, 8000), 20.0)
 
 
@@ -67,6 +79,7 @@ def found(
     ("name", "shifts_db", "met"),
     [
         ("osha-sts", {2000: 5.0, 3000: 10.0, 4000: 15.0}, True),
+        ("osha-sts", {2000: 5.9, 3000: 5.3, 4000: 18.8}, True),
         ("osha-sts", {2000: 5.0, 3000: 10.0, 4000: 14.0}, False),
         ("osha-sts", {1000: 40.0, 6000: 40.0, 8000: 40.0}, False),
         ("osha-sts", {2000: -10.0, 3000: -10.0, 4000: -10.0}, False),
@@ -77,6 +90,7 @@ def found(
         ("asha", {8000: 20.0}, True),
         ("asha", {6000: 10.0, 8000: 10.0}, True),
         ("asha", {4000: 10.0, 8000: 10.0}, False),
+        ("asha", {6000: 9.9, 8000: 10.0}, False),
         ("asha", {8000: 19.0}, False),
     ],
 )
@@ -97,6 +111,8 @@ def test_what_is_wanted_twice_counts_where_both_tests_show_it(name: str) -> None
     alone = found(name, once)
     assert (alone.told, alone.unrepeated, alone.least) == (Told.OPEN, True, 0.0)
     assert alone.most > 0.5
+    shift_db = dict.fromkeys((2000, 3000, 4000), 25.0)
+    assert found("osha-sts", shift_db, {}).told == Told.MET, "nobody wants that twice"
     assert found(name, {}).told == Told.NOT_MET, "a repeat cannot change that"
 
 
@@ -133,13 +149,13 @@ def test_the_tables_of_appendix_f_are_whole() -> None:
 # How probable it is
 
 
-@pytest.mark.parametrize("shift_db", [4.0, 10.0, 14.0])
+@pytest.mark.parametrize("shift_db", [4.0, 8.0, 10.0, 14.0])
 def test_the_probability_of_a_mean_is_that_of_a_gaussian(shift_db: float) -> None:
     told = found("osha-sts", dict.fromkeys((2000, 3000, 4000), shift_db))
     sd_db = np.sqrt(2.0 * (SD_DB**2 + REPETITION.at(3000) ** 2) / 3.0)
     expected = float(stats.norm(shift_db, sd_db).sf(10.0))
     assert (told.least, told.most) == pytest.approx((expected, expected), abs=0.01)
-    assert told.sure == (shift_db in (4.0, 14.0) and (expected > 0.95 or expected < 0.05))
+    assert told.sure == (expected > 0.95 or expected < 0.05)
 
 
 @pytest.mark.parametrize("level_sd_db", [0.0, 3.0])
@@ -174,6 +190,7 @@ def test_no_response_any_more_is_at_least_a_shift_and_lost_at_three() -> None:
     first, last = measured(high), measured(gone, limit_db_hl=100.0)
     told = judge(OF_NAME["asha"], first, [last, last], 1)
     assert (told.told, told.shift_db, told.bound) == (Told.MET, 5.0, Bound.AT_LEAST)
+    assert told.beyond_hz == (), "they leave nothing open"
     two = {**gone, 3000: 95.0}
     told = judge(OF_NAME["asha"], first, [measured(two, limit_db_hl=100.0)] * 2, 1)
     assert (told.told, told.beyond_hz) == (Told.OPEN, (4000, 6000)), "5 dB or more is not 10"
@@ -184,6 +201,30 @@ def test_no_response_any_more_is_at_least_a_shift_and_lost_at_three() -> None:
     # What never had a response cannot lose it.
     never = judge(OF_NAME["asha"], last, [last, last], 1)
     assert never.told == Told.OPEN
+
+
+def test_a_baseline_that_heard_all_leaves_a_rule_open_and_says_where() -> None:
+    """Of a threshold of at most -10 dB HL one of 0 dB HL is worse by 10 dB or more."""
+    low = measured(dict.fromkeys(FLAT, 0.0))
+    floor_db_hl = np.where(np.array([*FLAT]) == 4000, -10.0, -np.inf)
+    first = replace(
+        low,
+        told_db_hl={**low.told_db_hl, 4000: -10.0},
+        posterior=replace(low.posterior, floor_db_hl=floor_db_hl),
+    )
+    told = judge(OF_NAME["niosh"], first, [low, low], 1)
+    assert (told.told, told.beyond_hz) == (Told.OPEN, (4000,))
+    assert (told.shift_db, told.bound) == (10.0, Bound.AT_LEAST)
+
+
+def test_no_response_is_the_limit_whatever_is_drawn() -> None:
+    """A clinical threshold lies above a 50 % point, and a limit is one of tones."""
+    first = measured({**FLAT, 4000: 85.5})
+    gone = replace(measured({**FLAT, 4000: 130.0}, limit_db_hl=100.0), offset_db=2.8)
+    told = judge(OF_NAME["niosh"], first, [gone, gone], 1)
+    assert (told.told, told.beyond_hz) == (Told.OPEN, (4000,))
+    below = float(stats.norm(85.5, np.hypot(SD_DB, REPETITION.at(4000))).cdf(85.0))
+    assert told.least <= below
 
 
 def test_what_was_not_measured_leaves_a_rule_open_and_never_decides_it() -> None:
@@ -267,6 +308,9 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
         assert row["code"] == "rules-refused"
         assert row["differs"]["field"] in ("transducer", "board-kind")
         assert number(of_left(changed)) == [2, 4, 3], "the first that may be"
+    timeless = replace(first, entry=replace(first.entry, started=UNSET, device="box-9"))
+    changed = replace(person, visits=(timeless, *others))
+    assert of_left(changed, "1").why_not == NOT_ORDERED
     unsure = replace(first, posteriors={})
     assert of_left(replace(person, visits=(unsure, *others)), "1").why_not == NOT_VALID
     untested = replace(unsure, ears={})
@@ -278,11 +322,101 @@ def test_a_baseline_that_may_not_be_compared_is_said_and_no_other_takes_its_plac
     assert [*by_rules(absent)] == []
 
 
+def test_a_repeat_is_one_that_may_be_compared(workers: Path) -> None:
+    person = people_in(workers)["W-1"]
+    first, second, third, last = person.visits
+    for other in (
+        replace(third, identity=replace(third.identity, transducer="HDA 300")),
+        replace(third, entry=replace(third.entry, started=UNSET)),
+    ):
+        said = of_left(replace(person, visits=(first, second, other, last)))
+        assert number(said) == [1, 4, 2]
+
+
+def test_what_a_posterior_lacks_counts_for_nothing(workers: Path) -> None:
+    """As a threshold that the other ear may have heard."""
+    visit = people_in(workers)["W-1"].visits[0]
+    posterior = visit.posteriors["left"].at((1000, 2000))
+    told = Measured.of(visit.ears["left"], posterior, np.zeros(2), 0.0).told_db_hl
+    assert tuple(told) == (1000, 2000)
+
+
+def test_clinical_thresholds_are_judged_with_the_doubt_of_their_calibrations(
+    workers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[Measured] = []
+
+    def keep(rule: Rule, first: Measured, tests: list[Measured], *more: Any) -> Finding:
+        judged[:] = [first, *tests]
+        return judge(rule, first, tests, *more)
+
+    monkeypatch.setattr(by_rule, "judge", keep)
+    visits = people_in(workers)["W-1"].visits
+    of_left(people_in(workers)["W-1"])
+    first, last, _ = judged
+    repetition_db = np.array([REPETITION.at(f) for f in first.posterior.frequencies_hz])
+    parts = [visit.uncertainty.beside(Route("left"), 3000) for visit in (visits[0], visits[-1])]
+    apart_db2 = sum(each[Part.CALIBRATION] ** 2 for each in parts)
+    assert first.moved_db == pytest.approx(repetition_db)
+    f = last.posterior.frequencies_hz.index(3000)
+    assert last.moved_db[f] == pytest.approx(np.hypot(repetition_db[f], np.sqrt(apart_db2)))
+    assert last.level_sd_db == pytest.approx(
+        np.hypot(parts[1][Part.CALIBRATION], parts[1].get(Part.TYPE, 0.0))
+    )
+    ear = visits[0].ears["left"]
+    threshold = next(t for t in ear.thresholds if t.frequency_hz == 3000)
+    assert threshold.threshold_db_hl is not None
+    clinical_db_hl = threshold.threshold_db_hl + ear.clinical_offset_db
+    assert first.told_db_hl[3000] == pytest.approx(clinical_db_hl)
+
+
 def test_another_device_is_said(workers: Path) -> None:
     person = replace(people_in(workers)["W-1"], baselines=())
     said = said_of(person)
     fields = [each["differs"]["field"] for each in said if each["code"] == "rules-unlike"]
     assert fields == ["calibration", "device"]
+
+
+def test_of_nobody_and_of_who_may_be_several_no_rule_is_told(workers: Path) -> None:
+    person = replace(people_in(workers)["W-1"], baselines=())
+    first, *others = person.visits
+    other = replace(first, identity=replace(first.identity, sex="F"))
+    for doubtful in (replace(person, identifier=""), replace(person, visits=(other, *others))):
+        assert [*by_rules(doubtful)] == []
+
+
+def test_a_baseline_is_one_of_the_ear(workers: Path) -> None:
+    """Of the right ear another was chosen, which the left one's leaves alone."""
+    first, second, *others = people_in(workers)["W-1"].visits
+    right = replace(second, ears={"right": second.ears["left"]}, posteriors={})
+    person = replace(people_in(workers)["W-1"], visits=(first, right, *others))
+    names = tuple(f"session-{each:06d}.journal" for each in (1, 2))
+    of_right, of_left_ear = by_rules(replace(person, baselines=names))
+    assert (of_right.ear, of_right.findings) == ("right", ())
+    assert number(of_left_ear) == [1, 4, 3]
+
+
+def test_what_is_doubtful_open_or_a_bound_is_on_the_paper(
+    workers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *_, last = people_in(workers)["W-1"].visits
+    gone = measured({**FLAT, 4000: 130.0}, limit_db_hl=30.0)
+    without = measured({f: level for f, level in FLAT.items() if f != 3000})
+    findings = (
+        found("osha-sts", dict.fromkeys((2000, 3000, 4000), 10.0)),
+        found("niosh", {4000: 25.0}),
+        judge(OF_NAME["asha"], measured(FLAT), [gone, gone], 1),
+        judge(OF_NAME["osha-recordable"], measured(FLAT), [without], 1),
+    )
+    said = ByRule("left", first, (last,), findings, ageless=(OF_NAME["osha-sts-age"],))
+    monkeypatch.setattr(rules_paper, "by_rules", lambda _: iter([said]))
+    person = people_in(workers)["W-1"]
+    told = json.dumps([*rule_blocks(person)])
+    for code in ("rule-met-doubt", "rule-open", "band", "level-above"):
+        assert f'"code": "{code}"' in told, code
+    assert {row["code"] for row in said_of(person)} >= {
+        "rules-no-age", "rules-unrepeated", "rules-beyond", "rules-missing",
+    }  # fmt: skip
 
 
 def test_without_an_age_nothing_is_corrected_for_it(workers: Path) -> None:
@@ -291,6 +425,13 @@ def test_without_an_age_nothing_is_corrected_for_it(workers: Path) -> None:
     said = of_left(replace(person, visits=nameless))
     assert [rule.name for rule in said.ageless] == ["osha-sts-age"]
     assert len(said.findings) == len(RULES) - 1
+    *others, last = person.visits
+    once = replace(person, visits=(*others, replace(last, sex=None)))
+    assert of_left(once).ageless == (), "a sex that one test tells is known"
+    assert (
+        of_left(replace(once, visits=(replace(others[0], sex=None), *others[1:], last))).ageless
+        == ()
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
