@@ -6,7 +6,6 @@ Files are read back by the parser of `promises.py`, which shares nothing with th
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
