@@ -142,10 +142,10 @@ $(VENV)/release.txt: $(TOOL_LOCK) $(VENV)/created
 	@$(PYTHON) -m venv --clear $(@:.txt=)
 	@$(foreach tool,$(RELEASE_TOOLS),$(call install-tool,$(tool),$(@:.txt=)/bin/python) &&) touch $@
 
-version: $(VENV)/release.txt ## write the version of a release, or the next one: PART=minor, PART=patch
+version: set-up-release ## write the version of a release, or the next one: PART=minor, PART=patch
 	$(VENV)/release/bin/bump-my-version bump --current-version $$($(PYTHON) -c 'import firmware_py as f; print(f.__version__)') $(PART)
 
-release: set-up-test set-up-docs kernels $(VENV)/release.txt ## make all of a release, check and try it, in dist
+release: set-up-docs kernels set-up-release ## make all of a release, check and try it, in dist
 	$(BIN)/python -m device.release.build --tools $(VENV)/release/bin
 
 # The index of how easy a file is to maintain goes to 100, by its lines, words, branches and comments.
@@ -174,10 +174,10 @@ clean: ## remove what was made here, .venv too
 UNDER_LOCK := $(PYTHON) -c 'import fcntl, os, sys; here = os.open(".", os.O_RDONLY); \
     os.set_inheritable(here, True); fcntl.flock(here, fcntl.LOCK_EX); os.execvp(sys.argv[1], sys.argv[1:])'
 
-.PHONY: set-up-created set-up-host set-up-test set-up-dev set-up-docs
+.PHONY: set-up-created set-up-host set-up-test set-up-dev set-up-docs set-up-release
 set-up-created:
 	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(VENV)/created
-set-up-host set-up-test set-up-dev set-up-docs:
+set-up-host set-up-test set-up-dev set-up-docs set-up-release:
 	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(@:set-up-%=$(VENV)/%.txt)
 
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps
