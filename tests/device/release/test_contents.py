@@ -117,9 +117,8 @@ def test_the_same_content_is_packed_to_the_same_bytes(tmp_path: Path) -> None:
         assert archive.getnames() == ["docs", "docs/a", "docs/b"]
 
 
-def test_the_version_that_make_version_starts_from_is_the_one_that_stands_everywhere() -> None:
+def test_make_version_finds_the_version_of_the_program_wherever_one_stands() -> None:
     told = tomllib.loads((ROOT / ".bumpversion.toml").read_text())["tool"]["bumpversion"]
-    assert told["current_version"] == __version__
     for each in told["files"]:
         if "include_bumps" not in each:
             words = each["search"].format(current_version=__version__)
