@@ -35,6 +35,11 @@ def play(page: Page, device: Device, level_db_hl: float) -> None:
     device.until_told("! manual-tone ")
 
 
+def expect_paused(page: Page) -> None:
+    """Wait until the page knows it: before that the button would pause once more."""
+    expect(page.locator("#pause")).to_have_attribute("aria-pressed", "true")
+
+
 def test_it_is_there_with_a_tone_by_hand_and_with_no_softer_one(
     device: Device, operator: Operator
 ) -> None:
@@ -93,6 +98,7 @@ def test_it_is_there_from_the_announcement_of_a_tone_of_a_test_to_its_answer(
     expect(sign).to_be_visible()
     page.click("#pause")
     device.until_told("! paused")
+    expect_paused(page)
     expect(sign).to_be_hidden()
     page.click("#pause")
     device.until_over()
@@ -114,6 +120,7 @@ def test_noise_that_is_due_is_not_on_in_a_pause(
     device.until_told("! tone ")
     expect(sign).to_be_visible()
     page.click("#pause")
+    expect_paused(page)
     expect(sign).to_be_hidden()
     page.click("#pause")
     device.until_told("! tone ")
