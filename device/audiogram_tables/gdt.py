@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from firmware_py.terms.person import FEMALE, MALE, Sex
 from firmware_py.terms.printable import show
 from firmware_py.terms.route import AIR, BONE, LEFT, RIGHT
 
@@ -30,7 +31,7 @@ SEVEN_BITS: Final = str.maketrans("@[\\]{|}~", "§ÄÖÜäöüß")
 EIGHT_BITS: Final = dict.fromkeys(SEVEN_BITS, "?") | {
     code: chr(sign) for sign, code in SEVEN_BITS.items()
 }
-SEXES: Final = {"1": "M", "2": "F"}
+SEXES: Final[dict[str, Sex]] = {"1": MALE, "2": FEMALE}
 # The name of a test, and what it is of: the letters of German audiograms, the ear, the frequency.
 CONDUCTIONS: Final = {AIR: "LL", BONE: "KL"}
 EARS: Final = {RIGHT: "R", LEFT: "L"}

@@ -4,7 +4,6 @@
 """
 
 import argparse
-import hashlib
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ from time import sleep
 from typing import Final
 
 from device.card.errors import CardError
+from device.image.checksums import sha256_of
 from firmware_py.platform.program import run_program
 
 HERE: Final = Path(__file__).parent
@@ -79,7 +79,7 @@ def fetch(packages: list[Package], place: Path) -> dict[str, Path]:
 
 def _fetch_one(package: Package, place: Path) -> Path:
     file = place / f"{package.sha256[:16]}-{package.name}.deb"
-    if file.exists() and _sha256(file) == package.sha256:
+    if file.exists() and sha256_of(file) == package.sha256:
         return file
     mirror = os.environ.get("DEBIAN_MIRROR", MIRROR).rstrip("/")
     where = (
@@ -98,17 +98,12 @@ def _fetch_one(package: Package, place: Path) -> Path:
         except (OSError, urllib.error.URLError) as error:
             faults.append(f"{url}: {error}")
             continue
-        if (found := _sha256(part)) == package.sha256:
+        if (found := sha256_of(part)) == package.sha256:
             return part.rename(file)
         faults.append(f"{url}: its SHA-256 is {found}, and not {package.sha256}")
     raise CardError(
         f"the package {package.name} {package.version} cannot be had: {faults[-len(where) :]}"
     )
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 # --- the list anew
@@ -131,7 +126,7 @@ def newest(day: str) -> Iterator[Package]:
         for url, file in re.findall(r"^'(\S+)' (\S+) ", told, re.MULTILINE):
             archive, path = re.findall(r"/(debian|debian-security)/(pool/.*)$", url)[0]
             got = Path(place, "var/cache/apt/archives", file)
-            package = Package(_sha256(got), archive, day, path)
+            package = Package(sha256_of(got), archive, day, path)
             if package.name not in unwanted:
                 yield package
 

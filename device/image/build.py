@@ -3,7 +3,6 @@
 import argparse
 import ast
 import gzip
-import hashlib
 import io
 import json
 import shutil
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from device.image.checksums import write_checksums
 from device.image.commit import commit, write_commit
 from device.image.compile import BuildError
 from device.image.kernels import ROOT, export, make_library, refuse_more
@@ -64,7 +64,7 @@ def assemble(
     refuse_more("a kernel takes a stack of", max(stack.values()), STACK_BYTES_MAX)
     manifest = {**made_from, "stack_bytes": stack}
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "ascii")
-    _write_checksums(directory)
+    write_checksums(directory)
     return _pack(directory)
 
 
@@ -90,15 +90,6 @@ def empty_docstrings(source: str) -> str:
 
 def _files(directory: Path) -> list[Path]:
     return sorted(path for path in directory.rglob("*") if path.is_file())
-
-
-def _write_checksums(directory: Path) -> None:
-    """Write what `sha256sum --check` reads."""
-    lines = [
-        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(directory)}\n"
-        for path in _files(directory)
-    ]
-    (directory / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
 def _pack(directory: Path) -> Path:

@@ -2,7 +2,6 @@
 
 import argparse
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Final
 
 from device.card.build import version_of
 from device.card.bundle import KEY
+from device.image.checksums import write_checksums
 from device.image.compile import BuildError
 from device.image.kernels import export
 from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import make_wheels
-from device.release.contents import Release, ReleaseError, pack, release_of, write_sums
+from device.release.contents import Release, ReleaseError, pack, release_of, run
 from device.release.tried import LAST_OF_0_1, Environment, try_package, try_upgrade, without_network
 from firmware_py.platform.program import run_program
 from firmware_py.platform.version import ROOT
@@ -30,7 +30,7 @@ def make(release: Release, out: Path, tools: Path) -> None:
     if machine is None:
         raise ReleaseError("no wheel is for this machine, so that none could be tried here")
     # Now, and not after a card was made.
-    _tool("git", "-C", ROOT, "cat-file", "-e", f"{LAST_OF_0_1}^{{commit}}")
+    run("git", "-C", ROOT, "cat-file", "-e", f"{LAST_OF_0_1}^{{commit}}")
     keys = CARD / "keys"
     if not (keys / KEY).exists():
         _told(f"{keys} has no keys of updates: new ones are made; no card of before takes them")
@@ -43,12 +43,12 @@ def make(release: Release, out: Path, tools: Path) -> None:
     pack(ROOT / "build/docs", f"{name}-docs", out / f"{name}-docs.tar.xz", release.epoch)
     _told("the source archive")
     uv = Path(sys.executable).with_name("uv")
-    _tool(uv, "build", "--quiet", "--no-config", "--sdist", "--no-build-isolation",
+    run(uv, "build", "--quiet", "--no-config", "--sdist", "--no-build-isolation",
           "--no-create-gitignore", "--python", sys.executable, "--out-dir", out, ROOT)  # fmt: skip
     _told("the wheels")
     wheels = make_wheels(export(), [*TARGETS.values()], PLACE, out)
     (source,) = out.glob("gp_pta-*.tar.gz")
-    _tool(tools / "twine", "check", "--strict", source, *wheels)
+    run(tools / "twine", "check", "--strict", source, *wheels)
     own = next(
         wheel for wheel, target in zip(wheels, TARGETS.values(), strict=True) if target == machine
     )
@@ -59,12 +59,12 @@ def make(release: Release, out: Path, tools: Path) -> None:
     try_package(source, PLACE / "source")
     _told("the upgrade of 0.1.0")
     try_upgrade(own, PLACE / "upgrade")
-    write_sums(out)
+    write_checksums(out)
 
 
 def _bill_of_materials(tried: Environment, to: Path, tools: Path) -> None:
     """Write what the wheel was tried with, as CycloneDX, which the tool holds to its schema."""
-    _tool(
+    run(
         tools / "cyclonedx-py", "environment", "--output-reproducible", "--pyproject",
         ROOT / "pyproject.toml", "--output-file", to, tried.python,
     )  # fmt: skip
@@ -73,14 +73,7 @@ def _bill_of_materials(tried: Environment, to: Path, tools: Path) -> None:
 def _make(*targets: str) -> None:
     for target in targets:
         _told(f"make {target}")
-        _tool("make", "--no-print-directory", "-C", ROOT, target)
-
-
-def _tool(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        words = " ".join(map(str, command))
-        raise ReleaseError(f"{words}: ended with {done.returncode}: {done.stdout}{done.stderr}")
+        run("make", "--no-print-directory", "-C", ROOT, target)
 
 
 def _told(words: str) -> None:

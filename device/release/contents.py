@@ -1,11 +1,10 @@
 """What a release is: one version in all places that say it, its notes, its files and sums."""
 
-import hashlib
 import re
 import subprocess
 import tarfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +12,6 @@ from typing import Final
 from firmware_py import __version__
 from firmware_py.platform.version import NO_RELEASE, ROOT
 
-SUMS: Final = "SHA256SUMS"
 # One line, and all below it up to the next of its kind.
 _SECTION: Final = re.compile(r"^## (\S+) - (\S+)$", re.MULTILINE)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -70,12 +68,6 @@ def _notes(root: Path, version: str) -> tuple[str, str]:
     return found[2], notes.rstrip() + "\n"
 
 
-def write_sums(place: Path) -> None:
-    """Write the SHA-256 of all files of a directory, in the form of `sha256sum`."""
-    lines = [f"{digest(path)}  {path.name}\n" for path in _files(place) if path.name != SUMS]
-    (place / SUMS).write_text("".join(lines))
-
-
 def pack(directory: Path, name: str, archive: Path, epoch: int) -> None:
     """Pack a directory below a name; the same content and time give the same bytes.
 
@@ -95,13 +87,13 @@ def pack(directory: Path, name: str, archive: Path, epoch: int) -> None:
         out.add(directory, name, filter=plain)  # in the order of the names
 
 
-def _files(place: Path) -> Iterator[Path]:
-    return (path for path in sorted(place.iterdir()) if path.is_file())
-
-
-def digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def run(*command: str | Path, at: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """Run a program; return what it says, or say it in a `ReleaseError` if it fails."""
+    done = subprocess.run(command, cwd=at, env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        words = " ".join(map(str, command))
+        raise ReleaseError(f"{words}: ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def _git(root: Path, *words: str) -> str:

@@ -11,10 +11,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from device.release.contents import ReleaseError, digest
+from device.image.checksums import sha256_of
+from device.release.contents import ReleaseError, run
 from firmware_py.platform.version import ROOT
 
 DEMO: Final = ("gp-pta", "demo", "--ear", "left", "--speed", "100")
@@ -33,7 +35,7 @@ class Environment:
     @classmethod
     def empty(cls, place: Path) -> "Environment":
         shutil.rmtree(place, ignore_errors=True)
-        _run(*_uv("venv"), "--quiet", "--python", sys.executable, place / "venv")
+        run(*_uv("venv"), "--quiet", "--python", sys.executable, place / "venv")
         (place / "home").mkdir()
         return cls(place)
 
@@ -43,14 +45,14 @@ class Environment:
 
     def install(self, what: Path, *options: str) -> None:
         """Install a wheel, a source archive or a directory with what it needs, from the index."""
-        _run(*_uv("pip", "install"), "--quiet", *options, "--python", self.python, what)
+        run(*_uv("pip", "install"), "--quiet", *options, "--python", self.python, what)
 
     def run(self, program: str, *words: str | Path) -> str:
         """Run a command as a person who has nothing else; return what it says."""
         home = self.place / "home"
         nothing = {"HOME": str(home), "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
         command = [*without_network(), self.place / "venv/bin" / program, *words]
-        return _run(*command, at=home, env=nothing)
+        return run(*command, at=home, env=nothing)
 
     def thresholds(self, *journals: Path) -> dict[str, Any]:
         """Return what its `gp-pta export` says that journals found, by name, ear and frequency."""
@@ -65,6 +67,7 @@ class Environment:
         }
 
 
+@cache
 def without_network() -> Sequence[str]:
     """Return what runs a command without a network; nothing, where nobody may do that."""
     if shutil.which(_NO_NETWORK[0]):
@@ -120,16 +123,8 @@ def try_upgrade(wheel: Path, place: Path) -> None:
 
 
 def _digests(place: Path) -> Mapping[str, str]:
-    return {path.name: digest(path) for path in place.glob("*.journal")}
+    return {path.name: sha256_of(path) for path in place.glob("*.journal")}
 
 
 def _uv(*words: str) -> list[str | Path]:
     return [Path(sys.executable).with_name("uv"), *words, "--no-config", "--system-certs"]
-
-
-def _run(*command: str | Path, at: Path | None = None, env: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(command, cwd=at, env=env, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        words = " ".join(map(str, command))
-        raise ReleaseError(f"{words}: ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout

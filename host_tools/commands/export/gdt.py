@@ -32,7 +32,7 @@ from firmware_py.platform.clock import was_clock_set
 from firmware_py.platform.named_file import content_of
 from firmware_py.sessions.identity import Identity, Meeting, birth_year, differences
 from firmware_py.terms.outcomes import Outcome
-from firmware_py.terms.person import FEMALE, MALE, Person, Sex
+from firmware_py.terms.person import Person
 from firmware_py.terms.printable import show
 from firmware_py.terms.settings import SettingError
 from firmware_py.terms.shown_threshold import Kind
@@ -68,7 +68,6 @@ ORDERED: Final = (RECORD, "8315", "8316", *CARRIED, "8402")
 SIDES: Final = {"right": "rechts", "left": "links"}
 WAYS: Final = {"LL": "Luftleitung", "KL": "Knochenleitung"}
 _level: Final = POINTS.level  # to a tenth, and nothing of none
-PERSONS_SEXES: Final[dict[str, Sex]] = {"1": MALE, "2": FEMALE}
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def _person_of(record: GdtRecord, today: date) -> tuple[Person, date | None]:
     number, sex, birth = (record.one(each).strip() for each in ("3000", "3110", "3103"))
     if not number:
         raise GdtError("3000, the patient's number, is missing")
-    if sex and sex not in PERSONS_SEXES:
+    if sex and sex not in SEXES:
         raise GdtError(f"3110 is {show(sex)}; allowed are 1 (male), 2 (female), and none")
     born = _day(birth, today) if birth else None
     for field, told in (("3103", (_age_years(born, today),)), ("3000", (None, None, number))):
@@ -148,7 +147,7 @@ def _person_of(record: GdtRecord, today: date) -> tuple[Person, date | None]:
             Person.enter(*told)
         except SettingError as error:
             raise GdtError(f"{field} is {show(record.one(field))}: {error}") from None
-    return Person.enter(_age_years(born, today), PERSONS_SEXES.get(sex), number), born
+    return Person.enter(_age_years(born, today), SEXES.get(sex), number), born
 
 
 def _age_years(born: date | None, today: date) -> float | None:

@@ -24,7 +24,7 @@ def until_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_new_keys_of_updates_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "_tool", lambda *_: None)
+    monkeypatch.setattr(build, "run", lambda *_: None)
     for has_keys in (False, True):
         with pytest.raises(ReleaseError, match="make card docs"):
             build.make(RELEASE, tmp_path, tmp_path)
@@ -53,6 +53,6 @@ def test_a_tool_that_is_not_there_is_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(build, "release_of", lambda: RELEASE)
-    monkeypatch.setattr(build, "_tool", lambda *_: (tmp_path / "git").read_text())
+    monkeypatch.setattr(build, "run", lambda *_: (tmp_path / "git").read_text())
     assert build.main(["--tools", str(tmp_path), "--out", str(tmp_path)]) == 1
     assert "device.release.build: [Errno 2]" in capsys.readouterr().err

@@ -10,7 +10,8 @@ from typing import Final
 
 import pytest
 
-from device.release.contents import SUMS, ReleaseError, pack, release_of, write_sums
+from device.image.checksums import SUMS, write_checksums
+from device.release.contents import ReleaseError, pack, release_of
 from firmware_py import __version__
 from firmware_py.platform.version import ROOT
 
@@ -95,7 +96,7 @@ def test_a_version_between_releases_is_none(checkout: Path) -> None:
 def test_sums_are_those_that_sha256sum_checks(tmp_path: Path) -> None:
     (tmp_path / "a.whl").write_bytes(b"a")
     (tmp_path / "b.img").write_bytes(b"b")
-    write_sums(tmp_path)
+    write_checksums(tmp_path)
     check = ["sha256sum", "--check", "--strict", SUMS]
     done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "a.whl: OK\nb.img: OK\n"
