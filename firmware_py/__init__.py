@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0.dev0"  # `platform/version.py` has it with the commit
+__version__ = "0.2.0"  # `platform/version.py` has it with the commit
 __all__ = [
     "InferenceError",
     "PopulationPrior",
